@@ -30,11 +30,11 @@ from typing import Final, Self
 import psutil
 from rich.console import Console
 
-from conformance.campaign.job import CampaignJob, family_of
-from conformance.campaign.layout import RunFiles
+from conformance.campaign.campaignjob import CampaignJob, family_of
+from conformance.campaign.phases import SIDE_BY_SIDE, Stepper
 from conformance.campaign.run import Campaign, CampaignProgress
-from conformance.campaign.session import spark_session
-from conformance.campaign.step import SIDE_BY_SIDE, Stepper
+from conformance.campaign.runfolders import RunFiles
+from conformance.campaign.sparksession import spark_session
 from conformance.cli._campaigns import print_results
 from conformance.disk.files import data_file
 from conformance.engine.selection import all_clauses

@@ -31,7 +31,7 @@ from benchmarks.judge_bytes import AT_RANDOM, big, shown, small
 from conformance.protocols.flight.contract.encoding import part
 from conformance.protocols.flight.wire.messages import SERVICE
 from conformance.records import Call, CallEnd
-from conformance.targets.calls import CallBudget, Caller, close_channel, open_channel
+from conformance.targets.recordedcall import CallBudget, Caller, close_channel, open_channel
 
 MESSAGES: Final = 100
 """The batches of the small call."""

@@ -25,8 +25,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, Final, Self
 
-from conformance.campaign.job import CampaignJob, family_of
-from conformance.campaign.step import Stepper
+from conformance.campaign.campaignjob import CampaignJob, family_of
+from conformance.campaign.phases import Stepper
 from conformance.contract.view import View
 from conformance.disk.files import data_file
 from conformance.engine.selection import all_clauses
@@ -57,11 +57,11 @@ PIECES: Final[Mapping[str, tuple[str, object]]] = {
     "aspect of columns": ("conformance.contract.comparing.declarations:DeclaredAspect.state", _nothing),
     "aspect of values": ("conformance.contract.comparing.received:ValueAspect.state", _nothing),
     "clauses divided once per state": ("conformance.contract.judge:_divided", "unwrapped"),
-    "decoders that agree": ("conformance.campaign.decoding:Decoders.agree", _nothing),
-    "messages parsed beforehand": ("conformance.campaign.decoding:Decoders.prepare", _nothing),
+    "decoders that agree": ("conformance.campaign.decoders:Decoders.agree", _nothing),
+    "messages parsed beforehand": ("conformance.campaign.decoders:Decoders.prepare", _nothing),
     "bit for bit": ("conformance.contract.comparing.bitwise:bit_for_bit", _nothing),
-    "messages read bare": ("conformance.campaign.decoding:Decoders._wholes", _wrapped),
-    "cases side by side": ("conformance.campaign.step:BRISK", -1.0),
+    "messages read bare": ("conformance.campaign.decoders:Decoders._wholes", _wrapped),
+    "cases side by side": ("conformance.campaign.phases:BRISK", -1.0),
     "outlines by identity": ("conformance.generate.outline:outline", "unwrapped"),
     "empty arrays by identity": ("conformance.generate.synthesis:_empty", "unwrapped"),
 }

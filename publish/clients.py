@@ -41,7 +41,7 @@ from conformance.protocols.storage_read.clients.pool import ClientPool
 from conformance.protocols.storage_read.clients.situations import Set, faulty
 from conformance.protocols.storage_read.reference.mutants import MUTANTS
 from conformance.readers.info import ReaderInfo
-from conformance.readers.programs.spec import ClientProgram
+from conformance.readers.programs.clientspec import ClientProgram
 from conformance.readers.registry import client_programs, client_readers
 from conformance.records import from_json, to_json
 from conformance.reference.register import Mutant

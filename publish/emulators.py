@@ -24,7 +24,7 @@ from conformance.engine.selection import all_clauses
 from conformance.engine.session import STATE
 from conformance.engine.standing import Standing
 from conformance.report.badge import badge_svg
-from conformance.report.diff import compare
+from conformance.report.differences import compare
 from conformance.report.reading import read_report
 
 SERIALIZERS: Final = ("pyarrow", "nanoarrow", "arro3", "polars", "arrow-go", "arrow-java")

@@ -12,7 +12,7 @@ from conformance.engine.corpus import load_corpus
 from conformance.engine.requirements import corpus_of, file_name, freeze, frozen_releases, frozen_text
 from conformance.engine.selection import all_clauses
 from conformance.generate.vectors import VectorError, VectorSet
-from conformance.reference import golden
+from conformance.reference import goldenpairs
 from conformance.reference.vectors import make_vectors
 from publish.generated import ROOT
 
@@ -29,8 +29,8 @@ def render(name: str) -> dict[Path, bytes | str]:
 
 def _pairs() -> Mapping[str, bytes | str]:
     folder = GOLDEN / "bq-arrow"
-    made: Mapping[str, bytes | str] = golden.files()
-    if not golden.check(folder):
+    made: Mapping[str, bytes | str] = goldenpairs.files()
+    if not goldenpairs.check(folder):
         made = {name: (folder / name).read_bytes() for name in made}
     return {f"bq-arrow/{name}": content for name, content in made.items()}
 

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from conformance.readers.ipc.registry import IPC_READERS, IPC_WRITERS
+from conformance.readers.ipc.implementations import IPC_READERS, IPC_WRITERS
 from publish.emulators import complaints, write_badges
 
 ROLES: Final = {"read": ("readers", IPC_READERS), "write": ("writers", IPC_WRITERS)}

@@ -21,7 +21,7 @@ from conformance.engine.selection import Selection, all_clauses, plan
 from conformance.engine.session import Settings, open_session
 from conformance.engine.shown import FEW, FILE
 from conformance.records import Case, FaultKind
-from conformance.records.faults import PlannedFault
+from conformance.records.faultplan import PlannedFault
 from conformance.records.steps import ReadRows
 from conformance.targets import load_target
 from publish.generated import ROOT

@@ -9,7 +9,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any, Final
 
-from conformance.readers.ipc.info import Decoded, IpcReaderInfo, Library
+from conformance.readers.ipc.implementation import Decoded, IpcReaderInfo, Library
 from conformance.readers.ipc.libraries.pyarrow_unchecked import READER, PyArrow
 
 __all__ = ["STRUCTURE", "load"]

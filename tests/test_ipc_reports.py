@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.readers.ipc.registry import IPC_READERS, IPC_WRITERS
+from conformance.readers.ipc.implementations import IPC_READERS, IPC_WRITERS
 from conformance.records import Outcome
 from conformance.report.document import Report
 from conformance.report.escaping import in_markdown

@@ -16,7 +16,7 @@ from conformance.records import Outcome
 from conformance.report.document import Report
 from conformance.report.profiles import has_profiles
 from conformance.report.reading import read_report
-from conformance.report.statement import ANOTHER, NOT_MADE, SILENT, FileDigest, Statement, statement_on
+from conformance.report.statementnumbers import ANOTHER, NOT_MADE, SILENT, FileDigest, Statement, statement_on
 from tests.cli.typed import conformance_
 from tests.test_reports import PUBLISHED, REPORTS
 

@@ -20,12 +20,12 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from conformance.campaign.job import Range
-from conformance.campaign.layout import SCHEMAS, RunFiles, Stage
+from conformance.campaign.campaignjob import Range
+from conformance.campaign.runfolders import SCHEMAS, RunFiles, Stage
 from conformance.contain.parse import ForeignJsonError, parse_object
 from conformance.contain.text import safe
 from conformance.disk.files import LARGEST_TEXT, naming, read_whole, write_whole
-from conformance.targets.errors import TargetError
+from conformance.targets.targeterrors import TargetError
 
 __all__ = ["Commit", "CommitError", "Tally", "committed", "files_of", "manifest_of", "sweep", "write_file"]
 

@@ -20,7 +20,7 @@ import grpc
 from conformance.campaign.resultbatches import BatchChunk, ResultBatch, join
 from conformance.campaign.sparkpaths import PATHS
 from conformance.reference.message import END_OF_STREAM
-from conformance.targets.calls import open_channel
+from conformance.targets.recordedcall import open_channel
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -13,7 +13,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from conformance.campaign.job import MUTATED
+from conformance.campaign.campaignjob import MUTATED
 from conformance.campaign.plugin import CampaignPlugin
 from conformance.generate.drawing import profiles
 from conformance.generate.plugin import GeneratePlugin

@@ -7,10 +7,10 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from conformance.campaign import rows
+from conformance.campaign import storedrows
+from conformance.campaign.campaignjob import MUTATED, CampaignJob
 from conformance.campaign.coverage import covers
 from conformance.campaign.guidance import Weights, begin
-from conformance.campaign.job import MUTATED, CampaignJob
 from conformance.engine.outcomes import WHOLE_CASE
 from conformance.records import FORMAT, Case, Exchange, Outcome, Verdict, to_json, to_row
 
@@ -65,7 +65,7 @@ def condemned(job: CampaignJob, index: int, outcome: Outcome, reason: str, weigh
         "calls": 0,
         "received": 0,
     }
-    return Done(plan, judged, rows.verdicts(index, [verdict]), [])
+    return Done(plan, judged, storedrows.verdicts(index, [verdict]), [])
 
 
 def _planned(job: CampaignJob, index: int, weights: Weights | None) -> dict[str, Any]:

@@ -10,8 +10,8 @@ import dataclasses
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+from conformance.campaign.campaignjob import CampaignJob, history_profiles
 from conformance.campaign.coverage import universe
-from conformance.campaign.job import CampaignJob, history_profiles
 from conformance.engine.casestep import CaseWork, drawn
 from conformance.engine.plugin import EnginePlugin
 from conformance.generate import draw_scenario, generated_id, scenario_id

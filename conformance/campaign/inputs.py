@@ -7,7 +7,7 @@ import hashlib
 import re
 from typing import Any, Final
 
-from conformance.campaign.job import MUTATED
+from conformance.campaign.campaignjob import MUTATED
 from conformance.generate.changes import CHANGES
 from conformance.generate.mutating import MutatedInput, mutated
 from conformance.reference.legal import legal_subjects

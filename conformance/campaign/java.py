@@ -17,11 +17,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from conformance.campaign.commits import files_of
-from conformance.campaign.layout import SCHEMAS, RunFiles, Stage
 from conformance.campaign.rejudging import stored_exchange
+from conformance.campaign.runfolders import SCHEMAS, RunFiles, Stage
 from conformance.contract.viewing import view_of
 from conformance.generate import materialise
-from conformance.readers.compare import reported
+from conformance.readers.agreement import reported
 from conformance.readers.fullread import FullRead, full_reads
 from conformance.readers.info import ReaderInfo, Takes
 from conformance.readers.messages import NoArrowMessage, stream_bytes

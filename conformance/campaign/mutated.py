@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Any, Final
 
 import conformance
-from conformance.campaign import rows
-from conformance.campaign.decoding import Ended
+from conformance.campaign import storedrows
+from conformance.campaign.campaignjob import MUTATED, CampaignJob
+from conformance.campaign.decoders import Ended
 from conformance.campaign.done import Done
 from conformance.campaign.exercise import judge_input, look_at
 from conformance.campaign.inputs import digest_of_subjects, input_id, make_input, plan_input
-from conformance.campaign.job import MUTATED, CampaignJob
 from conformance.contain.text import safe
 from conformance.contract.clause import CLAUSES, IPC, MESSAGES
 from conformance.contract.files import byte_clauses
@@ -68,7 +68,7 @@ class InputSteps:
     def __init__(self, job: CampaignJob, *, mark: Callable[[int, str], None]) -> None:
         self._job = job
         self._mark = mark
-        self._places = rows.places(job.clauses)
+        self._places = storedrows.places(job.clauses)
         self.info: Mapping[str, Any] = {"name": MUTATED, "version": digest_of_subjects(), "capabilities": []}
         _warm_up()
         self._held = _resident("VmRSS")
@@ -101,13 +101,13 @@ class InputSteps:
         broken = [one for one in verdicts if one.outcome not in (Outcome.PASS, Outcome.FAIL)]
         wrong += [dataclasses.replace(one, case_id=name) for one in broken]
         failed = [one for one in verdicts if one.outcome is Outcome.FAIL]
-        outcome = max((one.outcome for one in wrong), key=rows.WEIGHT.__getitem__, default=None)
+        outcome = max((one.outcome for one in wrong), key=storedrows.WEIGHT.__getitem__, default=None)
         passed = [one.clause for one in verdicts if one.outcome is Outcome.PASS]
         judged = {
             "index": index,
             "case_id": name,
             "outcome": str(outcome or (Outcome.EXPECTED_FAIL if failed else Outcome.PASS)),
-            "passed": rows.passed_bits(passed, self._places),
+            "passed": storedrows.passed_bits(passed, self._places),
             "read": 0,
             "bytes_digest": _digest(made),
             "calls": 0,
@@ -118,7 +118,7 @@ class InputSteps:
             "findings": sum(len(one.findings) for one in failed),
             "memory": memory,
         }
-        return Done(plan_input(self._job.seed, index, made), judged, rows.verdicts(index, wrong), [])
+        return Done(plan_input(self._job.seed, index, made), judged, storedrows.verdicts(index, wrong), [])
 
 
 def _above(name: str, seconds: float, memory: int | None) -> Iterator[Verdict]:

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
+from conformance.campaign.campaignjob import CampaignJob
 from conformance.campaign.commits import files_of
-from conformance.campaign.job import CampaignJob
-from conformance.campaign.layout import SCHEMAS, RunFiles, Stage
 from conformance.campaign.results import frame_of
+from conformance.campaign.runfolders import SCHEMAS, RunFiles, Stage
 from conformance.engine.casestep import CaseStep, CaseWork
 from conformance.engine.outcomes import reason_classes
 from conformance.engine.recorded import Stored

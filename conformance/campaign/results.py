@@ -11,12 +11,12 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
+from conformance.campaign.campaignjob import CampaignJob
 from conformance.campaign.commits import files_of, write_file
 from conformance.campaign.coverage import universe
 from conformance.campaign.excusing import excused, idle, settled
-from conformance.campaign.job import CampaignJob
-from conformance.campaign.layout import SCHEMAS, RunFiles, Stage
-from conformance.campaign.rows import WEIGHT
+from conformance.campaign.runfolders import SCHEMAS, RunFiles, Stage
+from conformance.campaign.storedrows import WEIGHT
 from conformance.engine.corpus import load_corpus
 from conformance.engine.selection import all_clauses
 from conformance.records import Outcome, from_json, to_json

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow as pa
 from pyspark.errors import PySparkException
 
+from conformance.campaign.campaignjob import CampaignJob, Range, is_served
 from conformance.campaign.commits import Tally, sweep, write_file
-from conformance.campaign.contained import Sandbox
 from conformance.campaign.guidance import Weights, weigh
-from conformance.campaign.job import CampaignJob, Range, is_served
-from conformance.campaign.layout import RunFiles, Stage
 from conformance.campaign.results import RESULTS, Results, frame_of, store_results, sum_up
-from conformance.campaign.shrinking import shrink_failures
+from conformance.campaign.runfolders import RunFiles, Stage
+from conformance.campaign.sandboxed import Sandbox
+from conformance.campaign.shrunk import shrink_failures
 from conformance.campaign.source import PLAN_FORMAT, PlanSource, options, ranges, shares
 from conformance.campaign.stages import SUMMARY, RangeTask
 from conformance.contain.parse import ForeignJsonError, parse_object

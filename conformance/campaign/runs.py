@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from conformance.campaign.job import CampaignJob
-from conformance.campaign.layout import RunFiles
+from conformance.campaign.campaignjob import CampaignJob
+from conformance.campaign.runfolders import RunFiles
 from conformance.contain.parse import ForeignJsonError, parse_object
 from conformance.disk.files import LARGEST_TEXT, read_whole
 from conformance.records import RecordError, from_json
-from conformance.targets.errors import TargetError
+from conformance.targets.targeterrors import TargetError
 
 __all__ = ["RunError", "find_run", "load_job"]
 

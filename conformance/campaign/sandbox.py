@@ -1,6 +1,6 @@
 """The process in which targets and decoders run; if it crashes, loops or is killed, only one case is lost.
 
-:class:`conformance.campaign.contained.Sandbox` starts it with one end of a socket pair and a progress file. The
+:class:`conformance.campaign.sandboxed.Sandbox` starts it with one end of a socket pair and a progress file. The
 first process imports what it needs and forks a *runner*. If the runner dies, the first process reports how and forks
 another, which starts in milliseconds. Frames that the runner takes:
 
@@ -27,10 +27,10 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from conformance.campaign.campaignjob import CampaignJob
 from conformance.campaign.done import Done
 from conformance.campaign.guidance import Weights
-from conformance.campaign.job import CampaignJob
-from conformance.campaign.step import SIDE_BY_SIDE
+from conformance.campaign.phases import SIDE_BY_SIDE
 from conformance.campaign.work import Steps, open_work
 from conformance.contain.channel import Channel, ChannelMessage, Closed, FrameError
 from conformance.contain.forks import run_in_fork

@@ -15,7 +15,7 @@ import pyarrow as pa
 from pyarrow import RecordBatch
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
-from conformance.campaign.job import Range
+from conformance.campaign.campaignjob import Range
 
 __all__ = ["PLAN_DDL", "PLAN_FORMAT", "PlanSource", "options", "ranges", "shares"]
 

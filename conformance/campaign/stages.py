@@ -14,12 +14,12 @@ from typing import Any, Final
 
 import pyarrow as pa
 
+from conformance.campaign.campaignjob import CampaignJob, Range
 from conformance.campaign.commits import Commit, manifest_of
-from conformance.campaign.contained import Sandbox
 from conformance.campaign.done import Done
 from conformance.campaign.guidance import Weights
-from conformance.campaign.job import CampaignJob, Range
-from conformance.campaign.layout import SCHEMAS, RunFiles, Stage
+from conformance.campaign.runfolders import SCHEMAS, RunFiles, Stage
+from conformance.campaign.sandboxed import Sandbox
 from conformance.records import Outcome
 
 __all__ = ["SUMMARY", "judge_range", "sandbox_for"]

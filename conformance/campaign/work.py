@@ -12,11 +12,11 @@ import dataclasses
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, Protocol
 
-from conformance.campaign.decoding import Ended
+from conformance.campaign.campaignjob import MUTATED, CampaignJob
+from conformance.campaign.decoders import Ended
 from conformance.campaign.done import Done
 from conformance.campaign.guidance import Weights
-from conformance.campaign.job import MUTATED, CampaignJob
-from conformance.campaign.step import Stepper
+from conformance.campaign.phases import Stepper
 from conformance.engine.casestep import Driver
 from conformance.targets import open_target
 

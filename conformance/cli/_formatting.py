@@ -14,7 +14,7 @@ from typing import Final
 
 import click
 
-from conformance.report.layout import UNBOUNDED, columns, commanded, flowed
+from conformance.report.terminallayout import UNBOUNDED, columns, commanded, flowed
 
 __all__ = ["HelpContext", "dressed"]
 

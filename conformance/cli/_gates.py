@@ -13,7 +13,7 @@ from conformance.cli._outputs import tell
 from conformance.contain.text import many
 from conformance.engine.result import Result
 from conformance.report.document import document
-from conformance.report.gate import CellState, GateCell, Judgement
+from conformance.report.gatecells import CellState, GateCell, Judgement
 from conformance.report.gatefile import Gate, GateError, Passage, read_gate
 
 __all__ = ["fails_by", "gate_option"]

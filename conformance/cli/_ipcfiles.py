@@ -20,7 +20,7 @@ from conformance.contract.ipc.judging import PROFILE_OF, judge_ipc
 from conformance.engine.annotated import around, regions_of
 from conformance.engine.selection import all_clauses, binds, today
 from conformance.records import Finding, Level, Outcome, Verdict
-from conformance.report.layout import LEAST, columns, flowed, paint
+from conformance.report.terminallayout import LEAST, columns, flowed, paint
 from conformance.wire import Header, Kind, read_file, read_messages, recognise, sniff
 
 __all__ = [

@@ -265,7 +265,7 @@ def _compared(results: Mapping[str, Result], outputs: Outputs, otherwise: Path) 
     if path is None:
         return []
     from conformance.report.document import document  # noqa: PLC0415  # only here
-    from conformance.report.matrix import Implementation, build  # noqa: PLC0415  # only here
+    from conformance.report.matrixtable import Implementation, build  # noqa: PLC0415  # only here
     from conformance.report.site import html  # noqa: PLC0415  # only here
 
     compared = build([Implementation(name, document(result)) for name, result in results.items()])

@@ -8,7 +8,7 @@ import click
 from rich.console import Console
 from rich.text import Text
 
-from conformance.campaign.job import CampaignJob
+from conformance.campaign.campaignjob import CampaignJob
 from conformance.campaign.results import Results
 from conformance.cli._campaigns import print_failures
 from conformance.contain.text import many
@@ -67,9 +67,9 @@ def replay_input(name: str, save: Path | None) -> bool:
     Raises:
         click.UsageError: the name is not that of an input.
     """
-    from conformance.campaign.contained import Sandbox  # noqa: PLC0415  # these build all samples
     from conformance.campaign.inputs import make_input, parse_input_id  # noqa: PLC0415
     from conformance.campaign.mutated import mutated_job  # noqa: PLC0415
+    from conformance.campaign.sandboxed import Sandbox  # noqa: PLC0415  # these build all samples
 
     known = parse_input_id(name)
     if known is None:

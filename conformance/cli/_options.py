@@ -160,7 +160,7 @@ def readers_option(function: F) -> F:
 
 def secure_backend() -> Backend:
     """The servers of a client program that reads over TLS alone; raises Unavailable if there is no openssl."""
-    from conformance.clients.backend import ReplayBackend  # noqa: PLC0415  # only such a client needs it
+    from conformance.clients.replayed import ReplayBackend  # noqa: PLC0415  # only such a client needs it
 
     return ReplayBackend()
 

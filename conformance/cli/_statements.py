@@ -13,9 +13,9 @@ from conformance.engine.events import CLIENT_PROFILE, READ_PROFILE, WRITE_PROFIL
 from conformance.engine.log import LogError, read_log
 from conformance.engine.session import STATE
 from conformance.engine.smoke import NO_ROW
+from conformance.report.disagreements import Material
 from conformance.report.reading import read_report
-from conformance.report.statement import file_digest
-from conformance.report.verify import Material
+from conformance.report.statementnumbers import file_digest
 
 __all__ = ["logs_option", "material"]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from conformance.formats.avro import AvroRule
-from conformance.report.layout import flowed, paint
+from conformance.report.terminallayout import flowed, paint
 from conformance.wire.faults import Rule, Severity, WireRule
 from conformance.wire.protobufrules import PermittedEncoding, ProtobufRule
 

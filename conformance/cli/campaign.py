@@ -14,11 +14,11 @@ from typing import Any
 import click
 
 import conformance
-from conformance.campaign import connected, session
+from conformance.campaign import connected, sparksession
+from conformance.campaign.campaignjob import ARROW, DECODERS, FAMILY, MUTATED, CampaignJob, family_of, server_profiles
 from conformance.campaign.commits import Tally
-from conformance.campaign.job import ARROW, DECODERS, FAMILY, MUTATED, CampaignJob, family_of, server_profiles
-from conformance.campaign.layout import RunFiles
 from conformance.campaign.plugin import CampaignPlugin
+from conformance.campaign.runfolders import RunFiles
 from conformance.campaign.sparkwriter import SETTINGS, judge_spark
 from conformance.cli._campaigns import master_option, print_results, settings
 from conformance.cli._common import target_option
@@ -182,7 +182,7 @@ def command(**given: Any) -> None:
     130 interrupted: committed ranges are kept, and the same command continues.
     """  # noqa: D301  # click wants the character, not the escape
     options = CampaignOptions(**given)
-    session.check_java()
+    sparksession.check_java()
     if options.target == SPARK:
         with held(options.out.absolute() / SPARK):
             status = _judge_spark(options, {**SETTINGS, **settings(options.conf)})
@@ -198,7 +198,7 @@ def command(**given: Any) -> None:
         with (
             progress("starting Spark") as shown,
             held(layout.run, advice="wait until it ends, or give this campaign a directory of its own"),
-            session.spark_session(layout.run, master=options.master, conf=settings(options.conf)) as spark,
+            sparksession.spark_session(layout.run, master=options.master, conf=settings(options.conf)) as spark,
         ):
             campaign = Campaign(spark, layout, job, concurrency=options.concurrency)
             shown.update("judging", total=options.count)
@@ -312,7 +312,9 @@ def _judge_spark(options: CampaignOptions, conf: dict[str, str]) -> int:
         if lacking:
             click.echo(lacking, err=True)
         served = conf if lacking else connected.server_settings(conf)
-        spark = stack.enter_context(session.spark_session(options.out.absolute(), master=options.master, conf=served))
+        spark = stack.enter_context(
+            sparksession.spark_session(options.out.absolute(), master=options.master, conf=served)
+        )
         connection = (
             None if lacking else stack.enter_context(connected.connected(spark, multiplier=options.deadline_multiplier))
         )

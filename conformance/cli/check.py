@@ -18,8 +18,8 @@ from conformance.cli._avro import check_avro
 from conformance.cli._group import Unusable
 from conformance.cli._ipcfiles import Checked, Refused, check_file, counted, counting, refuse_foreign, show, unjudged
 from conformance.cli._options import EXISTING, json_flag, level_option
+from conformance.cli._queryanswer import read_page
 from conformance.cli._reading import named_files, read_named
-from conformance.cli._rest import read_page
 from conformance.contain.text import many, safe
 from conformance.contract.clause import MESSAGES, PROFILES
 from conformance.contract.disputes import current

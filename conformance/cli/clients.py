@@ -21,7 +21,7 @@ from conformance.engine.events import Event
 from conformance.engine.selection import LeftOut, Patterns, all_clauses, binds, undisputed
 from conformance.protocol import DEFAULT_PROTOCOL, plugin
 from conformance.readers.ipc.adapters import adapters_directory
-from conformance.readers.programs.spec import load_program
+from conformance.readers.programs.clientspec import load_program
 from conformance.readers.registry import client_programs, matching_readers
 from conformance.records import Level
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import click
 
 from conformance.campaign.runs import find_run
-from conformance.campaign.session import spark_session
+from conformance.campaign.sparksession import spark_session
 from conformance.cli._campaigns import master_option, settings
 from conformance.cli._progress import progress, quiet_option
 from conformance.contain.text import many
@@ -30,7 +30,7 @@ def command(*, first: str, second: str, master: str, conf: tuple[str, ...]) -> N
     """  # noqa: D301  # click wants the character, not the escape
     one, _ = find_run(first)
     other, _ = find_run(second)
-    from conformance.campaign.compare import ChangeCount, compare  # noqa: PLC0415  # after the runs were found
+    from conformance.campaign.comparison import ChangeCount, compare  # noqa: PLC0415  # after the runs were found
 
     with (
         progress("starting Spark") as shown,

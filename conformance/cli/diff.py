@@ -18,7 +18,7 @@ from conformance.engine.result import fold
 from conformance.engine.selection import all_clauses
 from conformance.engine.standing import Standing
 from conformance.records import to_json
-from conformance.report.diff import ChangeKind, ClauseChange, DeviationChange, ReportDifference, compare
+from conformance.report.differences import ChangeKind, ClauseChange, DeviationChange, ReportDifference, compare
 from conformance.report.document import Report, document
 from conformance.report.notrun import NotRun, no_longer_run
 from conformance.report.reading import as_read, read_report

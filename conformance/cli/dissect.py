@@ -16,15 +16,15 @@ from conformance.cli._avro import binds, rows_dissected
 from conformance.cli._group import Unusable
 from conformance.cli._ipcfiles import counting, has_message, no_message, values_of
 from conformance.cli._options import EXISTING, json_flag
+from conformance.cli._queryanswer import read_page
 from conformance.cli._reading import read_named
-from conformance.cli._rest import read_page
 from conformance.contain.text import safe
 from conformance.contract.files import judge_bytes
 from conformance.contract.ipc.judging import PROFILE_OF, judge_ipc
 from conformance.engine.selection import all_clauses
 from conformance.protocol import merged, plugins, title_of
 from conformance.records import Finding, Outcome, Verdict
-from conformance.report.layout import UNBOUNDED, columns, flowed, paint
+from conformance.report.terminallayout import UNBOUNDED, columns, flowed, paint
 from conformance.wire import (
     Dissection,
     Fault,

@@ -21,7 +21,7 @@ from conformance.drift.digests import check_digests, read_digests, write_digests
 from conformance.drift.run import MUTANTS, Drift, DriftPlan, run_drift
 from conformance.drift.userfiles import NO_FILES, find_files
 from conformance.drift.versions import distinct, find_version, ordered
-from conformance.report.drift import as_json, as_text, read_known, unknown, write_html
+from conformance.report.driftpages import as_json, as_text, read_known, unknown, write_html
 
 
 @click.command()

@@ -21,7 +21,7 @@ from conformance.contract.mending import mending_of
 from conformance.contract.wholecase import EXPLAINED, ON_THE_CASE, WHOLE_CASE
 from conformance.engine.selection import all_clauses, today
 from conformance.protocol import DEFAULT_PROTOCOL
-from conformance.report.layout import columns, commanded, flowed, paint
+from conformance.report.terminallayout import columns, commanded, flowed, paint
 
 
 @click.command()

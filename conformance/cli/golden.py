@@ -18,7 +18,7 @@ from conformance.disk.locks import held
 
 
 def _pairs(folder: Path, *, only_check: bool) -> list[str]:
-    from conformance.reference.golden import check, regenerate  # noqa: PLC0415  # one set does not need the code of the other
+    from conformance.reference.goldenpairs import check, regenerate  # noqa: PLC0415  # one set does not need the code of the other
 
     if only_check:
         return check(folder)

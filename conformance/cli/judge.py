@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from conformance.campaign.runs import find_run
-from conformance.campaign.session import spark_session
+from conformance.campaign.sparksession import spark_session
 from conformance.cli._campaigns import master_option, settings
 from conformance.cli._judging import judged_again
 from conformance.cli._outputs import all_option

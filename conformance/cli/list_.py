@@ -15,9 +15,9 @@ from conformance.contract import disputes
 from conformance.contract.offers import profile_titles
 from conformance.engine.corpus import load_corpus
 from conformance.engine.selection import all_clauses
-from conformance.readers.ipc.registry import IPC_READERS, IPC_WRITERS
+from conformance.readers.ipc.implementations import IPC_READERS, IPC_WRITERS
 from conformance.readers.registry import KNOWN
-from conformance.report.layout import columns, tabled
+from conformance.report.terminallayout import columns, tabled
 from conformance.targets import TargetSpec, load_target
 from conformance.targets.environmentspec import summary
 from conformance.targets.shipped import shipped_targets

@@ -9,7 +9,7 @@ import click
 from conformance.cli._options import EXISTING, FILE, WrittenFile
 from conformance.disk.files import write_whole
 from conformance.engine.selection import all_clauses
-from conformance.report.matrix import load_matrix
+from conformance.report.matrixtable import load_matrix
 from conformance.report.site import markdown, write_site
 
 

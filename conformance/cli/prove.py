@@ -22,7 +22,7 @@ from conformance.engine.prove import Proof, prove
 from conformance.engine.selection import Patterns, all_clauses
 from conformance.records import Case
 from conformance.reference.proven import proven_mutants
-from conformance.report.proof import as_json, as_text, took
+from conformance.report.prooftext import as_json, as_text, took
 
 
 @click.command()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from conformance.campaign.job import MUTATED
+from conformance.campaign.campaignjob import MUTATED
 from conformance.cli._common import corpus_option, target_option
 from conformance.cli._judging import judged_again
 from conformance.cli._mutated import replay_input

@@ -53,7 +53,7 @@ def _schema(name: str) -> object:
 
         return log_schema()
     if name == "statement":
-        from conformance.report.statement import statement_schema  # noqa: PLC0415  # only here
+        from conformance.report.statementnumbers import statement_schema  # noqa: PLC0415  # only here
 
         return statement_schema()
     from conformance.report.document import report_schema  # noqa: PLC0415  # only here

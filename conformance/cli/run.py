@@ -51,9 +51,9 @@ from conformance.protocol import plugin
 from conformance.records import Case, Level
 from conformance.targets import TargetSpec, load_target
 from conformance.targets.costs import estimate
-from conformance.targets.errors import LeftBehind
 from conformance.targets.projects import with_project
 from conformance.targets.service import sized
+from conformance.targets.targeterrors import LeftBehind
 
 
 @click.command()

@@ -12,8 +12,8 @@ from conformance.cli._statements import logs_option, material
 from conformance.contain.text import safe
 from conformance.disk.files import write_whole
 from conformance.engine.selection import all_clauses
+from conformance.report.disagreements import disagreements, stated
 from conformance.report.statementpage import html, markdown
-from conformance.report.verify import disagreements, stated
 
 
 @click.command()

@@ -19,9 +19,9 @@ from conformance.engine.corpus import load_corpus
 from conformance.engine.selection import all_clauses
 from conformance.records import Level, RecordError, to_json
 from conformance.truth.checking import aged, before, changed_cases, period, problems
-from conformance.truth.judging import findings_of
 from conformance.truth.making import answers_of, make_pack
 from conformance.truth.pack import Pack, read_pack
+from conformance.truth.packjudging import findings_of
 from conformance.truth.records import ClauseTruth, TruthFindings, TruthStanding
 from conformance.truth.references import UnresolvedError
 from conformance.truth.scanning import leaks

@@ -19,10 +19,10 @@ from conformance.engine.rerun import rerun
 from conformance.engine.result import fold
 from conformance.engine.selection import all_clauses
 from conformance.engine.session import STATE
+from conformance.report.disagreements import again, disagreements
 from conformance.report.document import Report, document
-from conformance.report.statement import FileDigest
+from conformance.report.statementnumbers import FileDigest
 from conformance.report.statementpage import read_statement
-from conformance.report.verify import again, disagreements
 from conformance.targets.shipped import shipped_targets
 from conformance.targets.urls import is_url
 

@@ -15,8 +15,8 @@ from conformance.contract.ipc.judging import PROFILE_OF, ipc_clauses
 from conformance.engine.events import Event
 from conformance.engine.selection import Patterns, all_clauses, binds, undisputed
 from conformance.engine.writing import WriterTask, sample_ids
-from conformance.readers.ipc.pool import IpcPool
-from conformance.readers.ipc.registry import IPC_READERS, IPC_WRITERS
+from conformance.readers.ipc.implementations import IPC_READERS, IPC_WRITERS
+from conformance.readers.ipc.jobpool import IpcPool
 from conformance.records import Level
 from conformance.wire import Kind
 

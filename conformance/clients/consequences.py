@@ -23,17 +23,17 @@ from typing import Any, Final, Generic, Protocol, Self, TypeVar
 
 import pyarrow as pa
 
-from conformance.clients.comparing import Compared
+from conformance.clients.givenrows import Compared
 from conformance.clients.task import Situated
 from conformance.contain.text import safe
 from conformance.disk.files import naming, read_whole
-from conformance.disk.lines import LineFile, line_of
-from conformance.readers.compare import DifferenceKind
+from conformance.disk.jsonlines import LineFile, line_of
+from conformance.readers.agreement import DifferenceKind
 from conformance.readers.info import ReaderInfo
-from conformance.readers.ipc.info import Hello
+from conformance.readers.ipc.implementation import Hello
 from conformance.readers.ipc.job import MEMORY, JobAnswer, JobOutcome
+from conformance.readers.programs.clientspec import ClientProgram
 from conformance.readers.programs.slot import outcome_of
-from conformance.readers.programs.spec import ClientProgram
 from conformance.records import ReadingOutcome, RecordError, from_json, to_json
 from conformance.records.base import record
 from conformance.wire import PlainTable

@@ -8,11 +8,11 @@ from typing import Any, Final, Self
 
 from conformance.contain.errors import CannotStart
 from conformance.readers.info import ReaderInfo
-from conformance.readers.ipc.info import Hello, Unavailable
+from conformance.readers.ipc.implementation import Hello, Unavailable
 from conformance.readers.ipc.job import JobAnswer, JobLimits
-from conformance.readers.ipc.program import ProgramRunner
+from conformance.readers.ipc.programrunner import ProgramRunner
+from conformance.readers.programs.clientspec import ClientProgram
 from conformance.readers.programs.slot import WARM_UP
-from conformance.readers.programs.spec import ClientProgram
 
 __all__ = ["MEMORY", "ProgramPool"]
 

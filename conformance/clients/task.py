@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, Generic, Protocol, TypeVar
 
 from conformance.contract.clause import Clause
-from conformance.contract.clients import ClientRead, Situation, judge_client
+from conformance.contract.clientjudging import ClientRead, Situation, judge_client
 from conformance.contract.raised import reason_of
 from conformance.engine.events import CLIENT_PROFILE, CaseJudged, Event, RunEnded
 from conformance.engine.outcomes import WHOLE_CASE
@@ -16,7 +16,7 @@ from conformance.engine.selection import LeftOut, all_clauses
 from conformance.engine.started import implementation_started
 from conformance.protocol import DEFAULT_PROTOCOL
 from conformance.readers.info import ReaderInfo
-from conformance.readers.ipc.info import Hello
+from conformance.readers.ipc.implementation import Hello
 from conformance.readers.ipc.job import JobAnswer
 from conformance.records import Level, Outcome, ReadingOutcome, Verdict
 

@@ -11,9 +11,9 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from conformance.drift.inputs import DriftInput
-from conformance.drift.judging import broken_rules, content_digest, failing_clauses
+from conformance.drift.bytejudging import broken_rules, content_digest, failing_clauses
 from conformance.drift.layouts import LabelledDifference, differing_places
+from conformance.drift.readinputs import DriftInput
 from conformance.drift.versions import VersionAnswer
 
 __all__ = ["VersionChange", "VersionDifference", "compare_readings", "compare_writings"]

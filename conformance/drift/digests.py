@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from conformance.disk.files import read_text, write_inside
-from conformance.drift.judging import content_digest
+from conformance.drift.bytejudging import content_digest
 from conformance.drift.versions import DriftError, VersionAnswer
 
 __all__ = ["CaseDigests", "check_digests", "digests_of", "read_digests", "write_digests"]

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from conformance.drift.chance import Chance
-from conformance.drift.drawing import DrawnValues, TypeDocument
+from conformance.drift.recipevalues import DrawnValues, TypeDocument
 
 __all__ = ["CLASSES", "DriftRecipe", "Writing", "draw_recipes"]
 

@@ -19,7 +19,8 @@ from typing import Any, Final
 from conformance.contain.supervised import Group
 from conformance.drift.comparing import QUIET, VersionChange, VersionDifference, compare_readings, compare_writings
 from conformance.drift.digests import CaseDigests, digests_of
-from conformance.drift.inputs import (
+from conformance.drift.pacing import Pace
+from conformance.drift.readinputs import (
     DriftInput,
     catalogue_inputs,
     hostile_inputs,
@@ -27,11 +28,10 @@ from conformance.drift.inputs import (
     reference_inputs,
     written_inputs,
 )
-from conformance.drift.jobs import key_of, mixed, read_job, size_of, values_job, write_job, writing_id
-from conformance.drift.pacing import Pace
 from conformance.drift.recipes import DriftRecipe, Writing, draw_recipes
 from conformance.drift.userfiles import NO_FILES, OWN_KIND, UserFiles, user_inputs, user_recipes
 from conformance.drift.versions import DriftError, Version, VersionAnswer, ask
+from conformance.drift.workerjobs import key_of, mixed, read_job, size_of, values_job, write_job, writing_id
 
 __all__ = ["MUTANTS", "WRITTEN", "Drift", "DriftPlan", "run_drift"]
 

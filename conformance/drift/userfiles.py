@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Final
 
 from conformance.contain.text import safe
-from conformance.drift.inputs import DriftInput
-from conformance.drift.judging import broken_rules
+from conformance.drift.bytejudging import broken_rules
+from conformance.drift.readinputs import DriftInput
 from conformance.drift.recipes import DriftRecipe, Writing
 from conformance.drift.versions import DriftError
 from conformance.wire import Kind, recognise, sniff

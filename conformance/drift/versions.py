@@ -25,8 +25,8 @@ from conformance.contain.supervised import Group
 from conformance.contain.text import keep_safe, safe
 from conformance.targets.environment import prepare
 from conformance.targets.environmentspec import EnvironmentSpec
-from conformance.targets.errors import TargetUnavailable
 from conformance.targets.spec import TargetKind, TargetSpec
+from conformance.targets.targeterrors import TargetUnavailable
 
 __all__ = ["INSTALLED", "DriftError", "Version", "VersionAnswer", "ask", "distinct", "find_version", "ordered"]
 

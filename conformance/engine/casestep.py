@@ -29,7 +29,7 @@ from conformance.contract.viewing import view_of
 from conformance.engine.outcomes import BROKE, refine, whole_case
 from conformance.engine.selection import Patterns, all_clauses
 from conformance.generate import materialise
-from conformance.readers.compare import reported
+from conformance.readers.agreement import reported
 from conformance.readers.limits import excused
 from conformance.readers.plugin import held_tables
 from conformance.records import Case, Exchange, Level, Outcome, Reading, Table, Verdict

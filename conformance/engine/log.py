@@ -22,7 +22,7 @@ from conformance._jsonschema import tagged_schema
 from conformance.contain.parse import ForeignJsonError, parse_object
 from conformance.contain.text import safe, safe_values
 from conformance.disk.files import DiskError, reading
-from conformance.disk.lines import LineFile, line_of
+from conformance.disk.jsonlines import LineFile, line_of
 from conformance.disk.pipes import kept
 from conformance.engine.events import EVENTS, CaseJudged, Event, ExchangeRecorded, RunEnded, RunStarted
 from conformance.generate.casefile import check_foreign

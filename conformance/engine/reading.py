@@ -18,14 +18,14 @@ from conformance.contract.raised import reason_of
 from conformance.engine.combining import covered, factors_of
 from conformance.engine.events import READ_PROFILE, CaseJudged, Event, RunEnded, RunStarted
 from conformance.engine.outcomes import WHOLE_CASE
-from conformance.engine.readings import Inputs, ReadInput
+from conformance.engine.readerinputs import Inputs, ReadInput
 from conformance.engine.selection import LeftOut
 from conformance.engine.started import implementation_started
-from conformance.readers.ipc.info import Hello, IpcReaderInfo
+from conformance.readers.ipc.implementation import Hello, IpcReaderInfo
+from conformance.readers.ipc.implementations import IPC_READERS
 from conformance.readers.ipc.job import LIMIT, MEMORY, READ_OPTIONS, Job, JobAnswer, JobStage
 from conformance.readers.ipc.job import JobOutcome as Ended
-from conformance.readers.ipc.pool import IpcPool
-from conformance.readers.ipc.registry import IPC_READERS
+from conformance.readers.ipc.jobpool import IpcPool
 from conformance.readers.ipc.rewrites import as_read_by
 from conformance.records import Level, Outcome, Verdict
 

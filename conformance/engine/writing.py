@@ -15,19 +15,19 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from conformance.contract.clause import Clause
+from conformance.contract.ipc.ipcview import Attached
 from conformance.contract.ipc.judging import judge_ipc
-from conformance.contract.ipc.view import Attached
 from conformance.engine.events import WRITE_PROFILE, CaseJudged, Event, RunEnded, RunStarted
 from conformance.engine.given import expected_of, expected_tensors, not_asked
 from conformance.engine.outcomes import WHOLE_CASE
 from conformance.engine.selection import LeftOut, Patterns
 from conformance.engine.started import implementation_started
 from conformance.generate.covering import Combination, Coverage, Factors, Row, coverage, covering
-from conformance.readers.ipc.info import Hello, IpcReaderInfo
+from conformance.readers.ipc.implementation import Hello, IpcReaderInfo
+from conformance.readers.ipc.implementations import IPC_READERS, IPC_WRITERS
 from conformance.readers.ipc.job import METADATA, WRITE_OPTIONS, Job, JobAnswer, JobStage
 from conformance.readers.ipc.job import JobOutcome as Ended
-from conformance.readers.ipc.pool import WINDOW, IpcPool
-from conformance.readers.ipc.registry import IPC_READERS, IPC_WRITERS
+from conformance.readers.ipc.jobpool import WINDOW, IpcPool
 from conformance.records import Level, Outcome, Verdict
 from conformance.reference.ipc.samples import SAMPLES
 from conformance.reference.ipc.samples.tensors import TENSORS

@@ -17,10 +17,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from conformance.contract.remembered import once_per_object
-from conformance.generate import arrays
-from conformance.generate.arrays import Bools
+from conformance.generate import rawarrays
 from conformance.generate.outline import Outline, OutlineNode, OutlineRegion
 from conformance.generate.pools import Pool, RangePool, pool, range_pool, sized_pool
+from conformance.generate.rawarrays import Bools
 from conformance.records import BqType, NullPattern, Recipe, ValueProfile
 
 __all__ = ["synthesise"]
@@ -58,7 +58,7 @@ def synthesise(outline: Outline, recipe: Recipe) -> list[pa.Array]:
 
 
 def _row_ids(rows: int) -> pa.Array:
-    return arrays.fixed(pa.int64(), np.arange(rows, dtype=np.int64), arrays.ALL_VALID)
+    return rawarrays.fixed(pa.int64(), np.arange(rows, dtype=np.int64), rawarrays.ALL_VALID)
 
 
 class _Choices:
@@ -77,10 +77,10 @@ class _Choices:
             self._counts = np.count_nonzero(dead, axis=1).tolist()
             self._valid = np.packbits(~dead, axis=1, bitorder="little")
 
-    def nulls(self, node: OutlineNode) -> arrays.Validity:
+    def nulls(self, node: OutlineNode) -> rawarrays.Validity:
         """Return the validity bitmap of a node and its null count."""
         if self.dead is None or not node.nullable or not self._counts[node.place]:
-            return arrays.ALL_VALID
+            return rawarrays.ALL_VALID
         return pa.py_buffer(self._valid[node.place]), self._counts[node.place]
 
 
@@ -130,25 +130,25 @@ class _Synthesis:
     def _array(self, node: OutlineNode, pools: list[Pool | RangePool | None], chosen: _Choices, slots: int) -> pa.Array:
         picked = chosen.picked[node.place]
         if node.items is not None:
-            offsets = arrays.offsets_of(picked)
+            offsets = rawarrays.offsets_of(picked)
             (items,) = self.region(node.items, int(offsets[-1]))
-            return arrays.lists(node.arrow, offsets, items)
+            return rawarrays.lists(node.arrow, offsets, items)
         source, nulls = pools[node.place], chosen.nulls(node)
         if source is None:
             children = [self._array(child, pools, chosen, slots) for child in node.children]
-            return arrays.struct(node.arrow, slots, children, nulls)
+            return rawarrays.struct(node.arrow, slots, children, nulls)
         if isinstance(source, RangePool):
             bounds = [
-                arrays.fixed(node.arrow.field(side).type, raw[picked], arrays.validity(is_open[picked]))
+                rawarrays.fixed(node.arrow.field(side).type, raw[picked], rawarrays.validity(is_open[picked]))
                 for side, (raw, is_open) in enumerate(zip(source.bounds, source.open, strict=True))
             ]
-            return arrays.struct(node.arrow, slots, bounds, nulls)
+            return rawarrays.struct(node.arrow, slots, bounds, nulls)
         if source.raw is not None:
-            make = arrays.bits if node.column.type is BqType.BOOL else arrays.fixed
+            make = rawarrays.bits if node.column.type is BqType.BOOL else rawarrays.fixed
             return make(node.arrow, source.raw[picked], nulls)
         assert source.lengths is not None
         data = b"".join(map(source.texts.__getitem__, picked.tolist()))
-        return arrays.text(node.arrow, arrays.offsets_of(source.lengths[picked]), data, nulls)
+        return rawarrays.text(node.arrow, rawarrays.offsets_of(source.lengths[picked]), data, nulls)
 
     def _pool(self, node: OutlineNode) -> Pool | RangePool | None:
         """Return the pool of a node's values; None for records and lists."""

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from conformance.contract.mapping import arrow_schema
-from conformance.generate import arrays
+from conformance.generate import rawarrays
 from conformance.generate.jsonform import FORMS, NotAValueError
 from conformance.records import BqType, Column, Mode, RecordError
 
@@ -84,24 +84,24 @@ def _lists(column: Column, values: Sequence[Any], arrow: pa.DataType, where: Whe
         if not isinstance(value, list | tuple):
             raise RecordError(where(index), "a list, because the column is REPEATED", value)
         items.extend(value)
-    offsets = arrays.offsets_of(np.array([0 if value is _ABSENT else len(value) for value in values], np.int64))
+    offsets = rawarrays.offsets_of(np.array([0 if value is _ABSENT else len(value) for value in values], np.int64))
 
     def where_item(slot: int) -> str:
         row = bisect.bisect_right(offsets, slot) - 1
         return f"{where(row)}[{slot - int(offsets[row])}]"
 
     nulls = np.fromiter((item is None for item in items), np.bool_, len(items))
-    return arrays.lists(arrow, offsets, _elements(column, items, arrow.value_type, where_item, nulls))
+    return rawarrays.lists(arrow, offsets, _elements(column, items, arrow.value_type, where_item, nulls))
 
 
 def _elements(
-    column: Column, values: Sequence[Any], arrow: pa.DataType, where: Where, nulls: arrays.Bools | None
+    column: Column, values: Sequence[Any], arrow: pa.DataType, where: Where, nulls: rawarrays.Bools | None
 ) -> pa.Array:
     present = [None if value is _ABSENT else value for value in values]
     if column.type is BqType.RECORD:
         types = [arrow.field(index).type for index in range(arrow.num_fields)]
         children = _members(column.fields, present, types, where)
-        return arrays.struct(arrow, len(values), children, arrays.validity(nulls))
+        return rawarrays.struct(arrow, len(values), children, rawarrays.validity(nulls))
     if column.type is BqType.RANGE:
         assert column.range_of is not None
         bounds = [Column(name, column.range_of) for name in ("start", "end")]
@@ -109,12 +109,12 @@ def _elements(
             if value is not None and (not isinstance(value, Mapping) or set(value) != {"start", "end"}):
                 raise RecordError(where(index), "an object of start and end, null for unbounded", value)
         children = _members(bounds, present, [arrow.field(0).type, arrow.field(1).type], where)
-        return arrays.struct(arrow, len(values), children, arrays.validity(nulls))
+        return rawarrays.struct(arrow, len(values), children, rawarrays.validity(nulls))
     raw = raw_values(column, present, where)
     if isinstance(raw, list):
         lengths = np.fromiter(map(len, raw), np.int64, len(raw))
-        return arrays.text(arrow, arrays.offsets_of(lengths), b"".join(raw), arrays.validity(nulls))
-    return (arrays.bits if column.type is BqType.BOOL else arrays.fixed)(arrow, raw, arrays.validity(nulls))
+        return rawarrays.text(arrow, rawarrays.offsets_of(lengths), b"".join(raw), rawarrays.validity(nulls))
+    return (rawarrays.bits if column.type is BqType.BOOL else rawarrays.fixed)(arrow, raw, rawarrays.validity(nulls))
 
 
 def raw_values(column: Column, values: Sequence[Any], where: Where) -> Any:

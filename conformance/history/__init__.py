@@ -18,7 +18,7 @@ from conformance.history.calls import (
     Split,
 )
 from conformance.history.checker import check
-from conformance.history.texts import lines
+from conformance.history.words import lines
 
 __all__ = [
     "Anomaly",

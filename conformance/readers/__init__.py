@@ -3,8 +3,8 @@
 An exchange that was recorded from a target is replayed: decoders get its Arrow bytes, and the calls of clients are
 answered with exactly the recorded response bytes. The result of a reader is a :class:`~conformance.records.Reading`.
 A protocol decodes the rows that the bytes contain (:mod:`conformance.readers.plugin`), and
-:mod:`conformance.readers.compare` compares readings with them and with each other. This package applies no clauses and
-never talks to a target.
+:mod:`conformance.readers.agreement` compares readings with them and with each other. This package applies no clauses
+and never talks to a target.
 """
 
 from __future__ import annotations

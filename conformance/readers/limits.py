@@ -19,7 +19,7 @@ from conformance.records import CANNOT, Reading, ReadingOutcome
 from conformance.wire.body import Body
 from conformance.wire.closed import BufferRole, Layout
 from conformance.wire.layout import Op
-from conformance.wire.sharing import has_early_vtable
+from conformance.wire.vtables import has_early_vtable
 
 __all__ = ["excused"]
 

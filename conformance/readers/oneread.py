@@ -15,7 +15,7 @@ import grpc
 
 from conformance.contain.jsonhttp import JsonServer
 from conformance.contract import proto
-from conformance.readers import rest
+from conformance.readers import restanswers
 from conformance.readers.fullread import FullRead
 from conformance.readers.tape import NotRecordedError, Tape, Tapes
 
@@ -53,7 +53,7 @@ class OneRead:
         self, method: str, target: str, _headers: Mapping[str, str], body: bytes
     ) -> tuple[int, dict[str, Any]]:
         """The status and the JSON of the answer to a REST request about the table of the read that is played now."""
-        return rest.answer(self._tapes.described, method, target, body, self._tapes)
+        return restanswers.answer(self._tapes.described, method, target, body, self._tapes)
 
 
 class OneReadServer:

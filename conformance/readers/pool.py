@@ -24,7 +24,7 @@ from conformance.records import CANNOT, Case, Exchange, Reading, ReadingOutcome
 
 if TYPE_CHECKING:
     from conformance.readers.programs.backend import Backend
-    from conformance.readers.programs.spec import ClientProgram
+    from conformance.readers.programs.clientspec import ClientProgram
 
 __all__ = ["ReaderPool"]
 

@@ -14,7 +14,7 @@ from conformance.protocol import DEFAULT_PROTOCOL
 from conformance.readers.info import Read, ReaderInfo
 
 if TYPE_CHECKING:
-    from conformance.readers.programs.spec import ClientProgram
+    from conformance.readers.programs.clientspec import ClientProgram
 
 __all__ = [
     "KNOWN",
@@ -72,7 +72,7 @@ READERS: Final[Mapping[str, ReaderInfo]] = types.MappingProxyType(
 @functools.cache
 def client_programs(protocol: str = DEFAULT_PROTOCOL) -> Mapping[str, ClientProgram]:
     """The clients of a protocol that ship with the suite, by name; most workers never need them."""
-    from conformance.readers.programs.spec import shipped_programs  # noqa: PLC0415  # as the docstring says
+    from conformance.readers.programs.clientspec import shipped_programs  # noqa: PLC0415  # as the docstring says
 
     return shipped_programs(protocol)
 
@@ -117,7 +117,7 @@ def matching_readers(globs: Iterable[str]) -> tuple[str, ...]:
 
 def absent_clients(names: Iterable[str]) -> dict[str, str]:
     """The programs behind these readers that are not built here, with the reason and the command that builds them."""
-    from conformance.readers.ipc.info import Unavailable  # noqa: PLC0415  # as in client_programs
+    from conformance.readers.ipc.implementation import Unavailable  # noqa: PLC0415  # as in client_programs
 
     missing = {}
     for program in {KNOWN[name].program for name in names} - {""}:

@@ -24,7 +24,7 @@ from conformance.contract import proto
 from conformance.formats.messages import ARROW
 from conformance.readers.fullread import FullRead
 from conformance.readers.queryread import SUCCESS, RecordedQuery, job_in, recorded_queries, refused_queries
-from conformance.readers.rest import RestTable
+from conformance.readers.restanswers import RestTable
 from conformance.records import Call, CallEnd, Case, Column, Exchange, MetadataEntry
 
 __all__ = ["Answer", "NotRecordedError", "RecordedEnding", "Tape", "TapeStream", "Tapes", "tapes_of"]

@@ -22,8 +22,8 @@ from conformance.recording.journal import Ended, Journal
 from conformance.recording.keeping import KeptMessages, Metadata
 from conformance.recording.meeting import Meeting, Meets
 from conformance.records import CallEnd
-from conformance.targets.calls import is_lost
 from conformance.targets.faulting import Faults
+from conformance.targets.recordedcall import is_lost
 
 __all__ = ["OPTIONS", "Passing"]
 

@@ -26,7 +26,7 @@ from conformance.records import FaultKind, PlannedFault
 from conformance.reference.guard import ServerTls
 from conformance.targets.endpoint import Tls
 from conformance.targets.faulting import Faults
-from conformance.targets.requests import Requests
+from conformance.targets.http1requests import Requests
 from conformance.targets.splice import Splice
 from conformance.targets.tls import SecureLine
 

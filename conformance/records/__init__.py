@@ -26,7 +26,7 @@ from conformance.records.closed import (
     ValueProfile,
 )
 from conformance.records.exchange import FORMAT, SET_UP, Asker, Call, Exchange, MetadataEntry
-from conformance.records.faults import FaultPlan, PlannedFault
+from conformance.records.faultplan import FaultPlan, PlannedFault
 from conformance.records.judged import CANNOT, Finding, Reading, Verdict
 from conformance.records.plugin import RecordsPlugin, described, steps_of
 from conformance.records.step import CallStep, Expect, RowsStep, Step

@@ -7,7 +7,7 @@ from typing import ClassVar, TypeAlias
 from conformance._codec import RecordError
 from conformance.records.base import record
 from conformance.records.closed import FaultKind, Happening, QueryStatement
-from conformance.records.faults import PlannedFault
+from conformance.records.faultplan import PlannedFault
 from conformance.records.step import CallStep, Expect, Step
 
 __all__ = [

@@ -19,7 +19,7 @@ import grpc
 from conformance.contain.ciphers import require_ciphers
 from conformance.contract.rpcstatus import TRAILER, quota_status
 from conformance.disk.files import LARGEST_TEXT, read_whole
-from conformance.reference.refusals import Refusal
+from conformance.reference.statuses import Refusal
 
 __all__ = ["HTTP_STATUS", "Guard", "ServerTls"]
 

@@ -15,7 +15,7 @@ from conformance.disk.files import data_file
 from conformance.generate import draw_case, materialise
 from conformance.generate.subject import LegalBytes
 from conformance.generate.vectors import VectorSet
-from conformance.reference.golden import pairs
+from conformance.reference.goldenpairs import pairs
 from conformance.reference.ipc.dictionaries import dictionary_count
 from conformance.reference.ipc.samples import SAMPLES
 from conformance.reference.serializer import REFERENCE

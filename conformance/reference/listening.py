@@ -7,7 +7,7 @@ from typing import Final, NoReturn
 import grpc
 
 from conformance.reference.guard import ServerTls
-from conformance.reference.refusals import Refusal
+from conformance.reference.statuses import Refusal
 
 __all__ = ["GRACE_SECONDS", "OPTIONS", "abort", "bind"]
 

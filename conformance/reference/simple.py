@@ -19,11 +19,11 @@ import grpc
 from conformance.contain.interrupts import stopping
 from conformance.reference import clock
 from conformance.reference.freedom import ServiceVariation
-from conformance.reference.hosted import Hosted
+from conformance.reference.hosting import Hosted
 from conformance.reference.listening import GRACE_SECONDS, OPTIONS, abort, bind
 from conformance.reference.plugin import ReferencePlugin
-from conformance.reference.refusals import Refusal
 from conformance.reference.register import Mutant
+from conformance.reference.statuses import Refusal
 from conformance.targets import Target
 from conformance.targets.hosted import hosted
 from conformance.targets.spec import Endpoint, Ready, Start, TargetSpec, kind_of
@@ -38,7 +38,7 @@ class SimpleService:
 
     ``SERVICE`` is what the names of its methods begin with, with a slash at both ends, and ``METHODS`` names the method
     of this class for each method on the wire. Such a method takes the bytes of a request and gives those of its
-    answers; it may raise :class:`~conformance.reference.refusals.Refusal`.
+    answers; it may raise :class:`~conformance.reference.statuses.Refusal`.
     """
 
     SERVICE: ClassVar[str]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from conformance.readers import rest
-from conformance.readers.replay import Visit
+from conformance.readers import restanswers
+from conformance.readers.byteserver import Visit
 from conformance.readers.tape import Answer, NotRecordedError, RecordedEnding
 from conformance.recording.meeting import Clock, Meeting, Meets
 from conformance.recording.methods import stream_of
@@ -56,7 +56,7 @@ class ReplayDesk:
 
     def http(self, method: str, target: str, headers: Mapping[str, str], body: bytes) -> tuple[int, Any]:
         """Answer a REST request."""
-        status, made = rest.answer(self._shelf.described, method, target, body, self._shelf)
+        status, made = restanswers.answer(self._shelf.described, method, target, body, self._shelf)
         agent = headers.get("user-agent", "")
         self._asked.say("request", method=method, target=target, status=status, agent=agent)
         return status, made

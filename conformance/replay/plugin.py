@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar, Protocol
 
-from conformance.readers.rest import RecordedQueries, RestTable
+from conformance.readers.restanswers import RecordedQueries, RestTable
 from conformance.readers.tape import Answer
 from conformance.records import Call, Case, Exchange
 

@@ -14,7 +14,7 @@ from typing import Any, Final, Self
 from conformance.contain.interrupts import Stop
 from conformance.contain.jsonhttp import JsonServer
 from conformance.contain.supervised import Supervised
-from conformance.readers.replay import Loop, ReplayServer
+from conformance.readers.byteserver import Loop, ReplayServer
 from conformance.recording.meeting import Clock, Meeting
 from conformance.replay.asked import AskedLog
 from conformance.replay.certificates import certify

@@ -9,7 +9,7 @@ from typing import Any
 from google.protobuf.message import DecodeError
 
 from conformance.contract import proto
-from conformance.readers.rest import RecordedQueries, RestTable
+from conformance.readers.restanswers import RecordedQueries, RestTable
 from conformance.readers.tape import Answer, Tape, Tapes
 
 __all__ = ["SessionAnswers", "renamed"]

@@ -9,7 +9,7 @@ from typing import Any
 
 from conformance.protocol import plugin
 from conformance.readers.queryread import SUCCESS
-from conformance.readers.rest import RecordedQueries, RestTable
+from conformance.readers.restanswers import RecordedQueries, RestTable
 from conformance.readers.tape import Answer, NotRecordedError
 from conformance.recording.methods import protocol_of
 from conformance.records import PlannedFault

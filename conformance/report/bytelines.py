@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from conformance.engine.annotated import Line
-from conformance.report.layout import LEAST, flowed
+from conformance.report.terminallayout import LEAST, flowed
 
 __all__ = ["byte_lines"]
 

@@ -19,7 +19,7 @@ from conformance.contract.wholecase import EXPLAINED
 from conformance.engine.causes import Cause
 from conformance.engine.events import Evidence
 from conformance.engine.result import Deviation
-from conformance.report.layout import UNBOUNDED, commanded, cut
+from conformance.report.terminallayout import UNBOUNDED, commanded, cut
 
 __all__ = ["MOST", "print_card"]
 

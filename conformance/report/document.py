@@ -28,9 +28,9 @@ from conformance.engine.standing import FAILING, PASSED, ClauseStanding, Standin
 from conformance.records import Level, Outcome, RecordError, to_json
 from conformance.report.checks import Checks, checks_of
 from conformance.report.profiles import SERVED, ProfileResult, by_profile
-from conformance.report.readers import ReaderResult, by_reader
+from conformance.report.readertable import ReaderResult, by_reader
 from conformance.report.summary import Cell, counted, level_of, question_of, replay_command, verdict_line
-from conformance.truth.shipped import Confirmed, of_this_suite
+from conformance.truth.confirmed import Confirmed, of_this_suite
 
 __all__ = ["SCHEMA_VERSION", "Report", "document", "report_schema", "service_of", "write_json"]
 

@@ -17,7 +17,7 @@ from conformance.contain.text import many, quoted, safe, safe_values
 from conformance.disk.files import reading, write_whole
 from conformance.records import RecordError, from_json
 from conformance.report.document import Report
-from conformance.report.gate import BY_READER, TARGET, CellState, GateCell, Judgement, RunView, reason_of_cell
+from conformance.report.gatecells import BY_READER, TARGET, CellState, GateCell, Judgement, RunView, reason_of_cell
 
 __all__ = ["Gate", "GateError", "GateRun", "Passage", "make_gate", "read_gate", "write_gate"]
 

@@ -19,10 +19,10 @@ from conformance.engine.result import Result
 from conformance.records import Outcome
 from conformance.report.card import print_card
 from conformance.report.document import service_of
-from conformance.report.layout import cut
-from conformance.report.readers import by_reader, reader_lines
+from conformance.report.readertable import by_reader, reader_lines
 from conformance.report.summary import combined_line, header, numbers_line, replay_command, verdict_line
 from conformance.report.terminal import say
+from conformance.report.terminallayout import cut
 from conformance.report.untestable import untestable_lines
 
 __all__ = ["FIRST", "print_concise", "print_overview"]

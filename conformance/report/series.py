@@ -1,8 +1,8 @@
 """A series of reports, such as one of each release: which version fails a clause first, and which repairs it.
 
 The order is that of the reports as given. Whether a version repaired a clause, or broke one that held before, is
-decided by comparing two reports (:func:`conformance.report.diff.compare`), so that a clause that could not be judged
-in between is neither.
+decided by comparing two reports (:func:`conformance.report.differences.compare`), so that a clause that could not be
+judged in between is neither.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 
 from conformance.records import Level
-from conformance.report.diff import FAILS, ChangeKind, compare
+from conformance.report.differences import FAILS, ChangeKind, compare
 from conformance.report.document import Report
 from conformance.report.summary import level_of
 

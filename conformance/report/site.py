@@ -15,7 +15,7 @@ from conformance.disk.files import write_inside, write_whole
 from conformance.report.escaping import in_markdown
 from conformance.report.html import clause_anchor
 from conformance.report.html import html as report_html
-from conformance.report.matrix import CLAUSE_TEXTS, INDEX, LEGEND, Entry, Implementation, Matrix
+from conformance.report.matrixtable import CLAUSE_TEXTS, INDEX, LEGEND, Entry, Implementation, Matrix
 from conformance.report.pages import Fill, page
 from conformance.report.summary import Cell, section_of
 

@@ -20,7 +20,7 @@ from conformance.engine.standing import Standing
 from conformance.records import Level, RecordError, from_json, to_json
 from conformance.report.pages import page
 from conformance.report.profiles import has_profiles
-from conformance.report.statement import SCHEMA_VERSION, Gap, Statement, StatementRow
+from conformance.report.statementnumbers import SCHEMA_VERSION, Gap, Statement, StatementRow
 from conformance.report.summary import Cell, commit_of, header
 
 __all__ = ["SIGNED", "Page", "Section", "StatementError", "html", "markdown", "read_statement", "sections"]

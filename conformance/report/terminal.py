@@ -21,9 +21,8 @@ from conformance.engine.result import Deviation, Result
 from conformance.records import Outcome
 from conformance.report.bytelines import byte_lines
 from conformance.report.document import CauseResult, Report, service_of
-from conformance.report.layout import columns, commanded, flowed
 from conformance.report.profiles import profile_lines
-from conformance.report.readers import by_reader, reader_lines
+from conformance.report.readertable import by_reader, reader_lines
 from conformance.report.summary import (
     combined_line,
     header,
@@ -33,6 +32,7 @@ from conformance.report.summary import (
     summarise,
     verdict_line,
 )
+from conformance.report.terminallayout import columns, commanded, flowed
 
 __all__ = ["print_cause", "print_deviation", "print_evidence", "print_header", "print_report", "say", "terminal"]
 
@@ -53,8 +53,8 @@ class _Console(Console):
 def terminal(**options: Any) -> Console:
     """A console for reports: it prints texts unchanged, without markup, emoji codes or colours for numbers.
 
-    It wraps nothing itself: :mod:`conformance.report.layout` breaks lines at the console's width, which is that of the
-    terminal.
+    It wraps nothing itself: :mod:`conformance.report.terminallayout` breaks lines at the console's width, which is
+    that of the terminal.
     """
     return _Console(soft_wrap=True, markup=False, emoji=False, highlight=False, **{"width": columns()} | options)
 

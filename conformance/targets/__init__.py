@@ -6,10 +6,10 @@ This package does not judge: it records a target's faults, and the clauses judge
 """
 
 from conformance.targets.environment import prepare
-from conformance.targets.errors import CannotSeed, TargetError, TargetUnavailable
 from conformance.targets.opening import Target, open_target
 from conformance.targets.spec import ExpectedFailure, TargetKind, TargetSpec
 from conformance.targets.specfile import load_target
+from conformance.targets.targeterrors import CannotSeed, TargetError, TargetUnavailable
 
 __all__ = [
     "CannotSeed",

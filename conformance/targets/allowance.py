@@ -10,8 +10,8 @@ from typing import Final
 import pyarrow as pa
 
 from conformance.records import Call, CallEnd, Case
-from conformance.targets.calls import CallBudget
 from conformance.targets.ranges import DAY
+from conformance.targets.recordedcall import CallBudget
 from conformance.targets.spec import Deadlines, Limits, extra_seconds
 
 __all__ = ["OUT_OF_BYTES", "OUT_OF_TIME", "Allowance", "UsedUpError", "call_budget", "unreached"]

@@ -18,7 +18,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from conformance.records import BqType, Column, Mode
-from conformance.targets.errors import CannotSeed
+from conformance.targets.targeterrors import CannotSeed
 
 __all__ = ["AVRO_OPTIONS", "NO_AVRO", "avro_file"]
 

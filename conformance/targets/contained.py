@@ -15,9 +15,9 @@ from conformance.contain.errors import CannotStart
 from conformance.contain.worker import Worker, last_words
 from conformance.records import Call, CallEnd, Case, Exchange, RecordError, from_json, to_json
 from conformance.targets.environment import Environment
-from conformance.targets.errors import TargetError, TargetUnavailable
 from conformance.targets.handing import NO_PLACE, SerializedSteps, place_of
 from conformance.targets.spec import TargetSpec, extra_seconds
+from conformance.targets.targeterrors import TargetError, TargetUnavailable
 
 __all__ = ["ContainedTarget"]
 

@@ -19,7 +19,7 @@ from conformance.contain.errors import CannotStart
 from conformance.contain.secrets import SHORTEST, hide
 from conformance.contain.text import safe
 from conformance.targets.endpoint import Endpoint, Token, is_secret_name
-from conformance.targets.errors import TargetError, TargetUnavailable
+from conformance.targets.targeterrors import TargetError, TargetUnavailable
 
 __all__ = ["Credentials", "hide_header"]
 

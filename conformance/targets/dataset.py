@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from conformance.targets.errors import CannotSeed, LeftBehind
 from conformance.targets.names import Names
 from conformance.targets.rest import RestClient, RestError
 from conformance.targets.service import Service
+from conformance.targets.targeterrors import CannotSeed, LeftBehind
 
 __all__ = ["OwnDataset"]
 

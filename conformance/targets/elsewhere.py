@@ -16,9 +16,9 @@ from typing import Final
 from conformance.contain.crew import Crew, crew
 from conformance.contain.secrets import masked, masked_bytes
 from conformance.records import Call, CallEnd, MetadataEntry
-from conformance.targets.calls import EXIT_SECONDS, CallBudget, Caller, open_channel
 from conformance.targets.endpoint import Tls
 from conformance.targets.faulting import Met
+from conformance.targets.recordedcall import EXIT_SECONDS, CallBudget, Caller, open_channel
 from conformance.targets.tls import SecureLine
 
 __all__ = ["Elsewhere"]

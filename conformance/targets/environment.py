@@ -27,11 +27,11 @@ from conformance.disk.files import write_whole
 from conformance.disk.locks import held
 from conformance.records import to_json
 from conformance.targets.environmentspec import INSTALLS, EnvironmentSpec, summary
-from conformance.targets.errors import TargetUnavailable
 from conformance.targets.folders import contents
 from conformance.targets.installing import FOREIGN, Places, Say, install, missing_clients
 from conformance.targets.interpreters import find_interpreter
 from conformance.targets.spec import Start, TargetSpec
+from conformance.targets.targeterrors import TargetUnavailable
 
 __all__ = ["Environment", "ask_version", "command_environment", "environments", "fill", "find", "plan", "prepare"]
 

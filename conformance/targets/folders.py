@@ -14,7 +14,7 @@ from typing import Final
 
 from conformance._globs import matches
 from conformance.targets.environmentspec import EnvironmentSpec, is_path
-from conformance.targets.errors import TargetError
+from conformance.targets.targeterrors import TargetError
 
 __all__ = ["contents", "folder"]
 

@@ -20,8 +20,8 @@ from typing import Final
 from conformance.disk.files import DiskError, naming
 from conformance.disk.locks import held, is_locked
 from conformance.targets.environment import Environment
-from conformance.targets.errors import TargetUnavailable
 from conformance.targets.spec import TargetSpec
+from conformance.targets.targeterrors import TargetUnavailable
 
 __all__ = ["fresh_home"]
 

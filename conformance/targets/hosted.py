@@ -21,19 +21,19 @@ import pyarrow as pa
 from conformance.contain.jsonhttp import Answering
 from conformance.protocol import plugin
 from conformance.records import Case
-from conformance.targets.calls import close_channel
 from conformance.targets.environment import find
 from conformance.targets.inprocess import InProcessChannel, InProcessHttp
-from conformance.targets.instants import WALL, StillTime, Time
 from conformance.targets.opening import Target
 from conformance.targets.plugin import TargetsPlugin
 from conformance.targets.recent import Recent
+from conformance.targets.recordedcall import close_channel
 from conformance.targets.restway import LARGE
 from conformance.targets.running import RunningServer
 from conformance.targets.seeding import MadeTable
 from conformance.targets.seeds import case_rows
 from conformance.targets.spec import TargetSpec
 from conformance.targets.starting import Starter
+from conformance.targets.ticks import WALL, StillTime, Time
 
 __all__ = ["HERE", "HostedServer", "hosted", "rows_of"]
 

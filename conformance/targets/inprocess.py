@@ -24,7 +24,7 @@ from google.protobuf.message import DecodeError
 
 from conformance.contain.jsonhttp import Answering
 from conformance.contain.secrets import masked_bytes
-from conformance.targets.instants import Time
+from conformance.targets.ticks import Time
 from conformance.targets.transport import UNQUOTED, HttpError, HttpResponse, beyond
 
 __all__ = ["InProcessChannel", "InProcessHttp"]

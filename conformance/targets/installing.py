@@ -20,10 +20,10 @@ from conformance.contain.errors import CannotStart
 from conformance.contain.text import safe
 from conformance.disk.files import write_whole
 from conformance.targets.environmentspec import EnvironmentSpec, is_path
-from conformance.targets.errors import TargetError, TargetUnavailable
 from conformance.targets.folders import folder
 from conformance.targets.interpreters import find_interpreter
 from conformance.targets.spec import TargetSpec
+from conformance.targets.targeterrors import TargetError, TargetUnavailable
 
 __all__ = ["FOREIGN", "Places", "Say", "install", "missing_clients"]
 

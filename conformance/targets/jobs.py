@@ -13,11 +13,11 @@ import time
 from typing import Any, Final
 
 from conformance.contain.text import safe
-from conformance.targets.errors import CannotSeed
 from conformance.targets.names import Names
 from conformance.targets.restway import RestTables
 from conformance.targets.seeds import Row, check_time
 from conformance.targets.sql import select_statement
+from conformance.targets.targeterrors import CannotSeed
 
 __all__ = ["FIRST_PAUSE", "LONGEST_PAUSE", "JobError", "finished", "query_table"]
 

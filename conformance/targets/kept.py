@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Generic, Protocol, TypeVar
 
-from conformance.targets.errors import TargetUnavailable
+from conformance.targets.targeterrors import TargetUnavailable
 
 __all__ = ["Kept"]
 

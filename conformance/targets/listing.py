@@ -12,9 +12,9 @@ from typing import Any, Final
 
 from conformance.contain.text import safe, told_apart
 from conformance.records import Column, Mode
-from conformance.targets.errors import CannotSeed, RowsMissing, TableExists
 from conformance.targets.restway import REQUEST_BYTES, RestTables, insert_all_body
 from conformance.targets.seeds import Row, SeededTable, check_time, type_text
+from conformance.targets.targeterrors import CannotSeed, RowsMissing, TableExists
 from conformance.targets.values import Instants, Unreadable, case_value, listed_cell, listed_value
 
 __all__ = ["MAX_VERIFIED_ROWS", "verify"]

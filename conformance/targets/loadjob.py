@@ -19,12 +19,12 @@ from conformance.contain.text import safe
 from conformance.generate.materialise import materialise
 from conformance.records import BqType, Column, Json, Table
 from conformance.targets.avrofile import AVRO_OPTIONS, NO_AVRO, avro_file
-from conformance.targets.errors import CannotSeed
 from conformance.targets.jobs import JobError, finished
 from conformance.targets.names import Names
 from conformance.targets.patience import LIMITED
 from conformance.targets.restway import RestTables
 from conformance.targets.seeds import Row, SeededTable, naming_columns
+from conformance.targets.targeterrors import CannotSeed
 from conformance.targets.values import rest_schema
 
 __all__ = ["AVRO", "PARQUET", "FileFormat", "LoadJob"]

@@ -12,11 +12,11 @@ import pyarrow as pa
 from conformance.protocol import plugin
 from conformance.records import Case, Exchange
 from conformance.targets import environment
-from conformance.targets.errors import LeftBehind
 from conformance.targets.homes import fresh_home
 from conformance.targets.plugin import TargetsPlugin
 from conformance.targets.projects import with_project
 from conformance.targets.spec import TargetKind, TargetSpec
+from conformance.targets.targeterrors import LeftBehind
 
 __all__ = ["Target", "open_target"]
 
@@ -85,7 +85,7 @@ def _open(spec: TargetSpec, *, multiplier: float, alone: bool) -> Target:
 
         return ProgramTarget(spec, found, multiplier=multiplier)
     if alone:
-        from conformance.targets.serializer import SerializerTarget  # noqa: PLC0415
+        from conformance.targets.inprocessserializer import SerializerTarget  # noqa: PLC0415
 
         return SerializerTarget(spec, found)
     from conformance.targets.contained import ContainedTarget  # noqa: PLC0415

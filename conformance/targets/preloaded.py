@@ -14,9 +14,9 @@ from typing import Any, Final
 
 from conformance.contain.parse import ForeignJsonError, parse_object
 from conformance.disk.files import LARGEST_TEXT, read_whole
-from conformance.targets.errors import CannotSeed, TargetError
 from conformance.targets.names import Names
 from conformance.targets.seeds import Row, SeededTable, content_id
+from conformance.targets.targeterrors import CannotSeed, TargetError
 
 __all__ = ["INDEX", "PreloadedWay", "read_index"]
 

@@ -20,19 +20,19 @@ from conformance.contain.lines import decode_base64
 from conformance.contain.text import safe
 from conformance.generate.materialise import to_json_rows
 from conformance.records import Call, CallEnd, Case, Exchange, to_json
-from conformance.targets.asking import (
+from conformance.targets.environment import Environment, command_environment, fill
+from conformance.targets.handing import SerializedSteps, batches_of, place_of
+from conformance.targets.homes import fresh_home
+from conformance.targets.kept import Kept
+from conformance.targets.questions import (
     EXIT_SECONDS,
     HELLO_VALUES,
     AskedProgram,
     greeted,
     table_forms,
 )
-from conformance.targets.environment import Environment, command_environment, fill
-from conformance.targets.errors import TargetUnavailable
-from conformance.targets.handing import SerializedSteps, batches_of, place_of
-from conformance.targets.homes import fresh_home
-from conformance.targets.kept import Kept
 from conformance.targets.spec import TargetSpec, extra_seconds
+from conformance.targets.targeterrors import TargetUnavailable
 
 __all__ = ["ProgramTarget"]
 

@@ -15,12 +15,12 @@ from conformance.contain.errors import Lost, LostError, ProtocolError
 from conformance.contain.text import safe
 from conformance.generate.materialise import materialise
 from conformance.records import Json, Table, to_json
-from conformance.targets.asking import EXIT_SECONDS, AskedProgram, table_forms
-from conformance.targets.errors import CannotSeed, TableExists, TargetUnavailable
 from conformance.targets.kept import Kept
 from conformance.targets.names import Names
+from conformance.targets.questions import EXIT_SECONDS, AskedProgram, table_forms
 from conformance.targets.seeds import Row, SeededTable, naming_columns
 from conformance.targets.spec import extra_seconds
+from conformance.targets.targeterrors import CannotSeed, TableExists, TargetUnavailable
 
 __all__ = ["ProgramWay"]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import dataclasses
 import os
 
-from conformance.targets.errors import TargetError
 from conformance.targets.service import PROJECT_PATTERN
 from conformance.targets.spec import TargetSpec
+from conformance.targets.targeterrors import TargetError
 
 __all__ = ["with_dataset", "with_project"]
 

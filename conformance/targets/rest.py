@@ -53,7 +53,7 @@ class RestClient:
     ``sent`` counts the bytes of all bodies so far. ``refused`` describes the last answer if it refused the credentials
     (401, 403) or the number of requests (429). ``credentials`` and ``secure`` are those of :class:`HttpClient`, which
     ``http`` replaces. The text of every :class:`RestError` is safe to print.
-    Raises :class:`~conformance.targets.errors.TargetError` if ``base`` is not such an address.
+    Raises :class:`~conformance.targets.targeterrors.TargetError` if ``base`` is not such an address.
     """
 
     def __init__(

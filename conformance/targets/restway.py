@@ -12,13 +12,13 @@ from typing import Any, Final
 from conformance.contain.text import safe
 from conformance.records import Column
 from conformance.targets.dataset import OwnDataset
-from conformance.targets.errors import CannotSeed, NoAnswer, TableExists
 from conformance.targets.names import Names
 from conformance.targets.patience import LIMITED, Patience
 from conformance.targets.recent import Recent
 from conformance.targets.rest import RestClient, RestError
 from conformance.targets.seeds import Row, SeededTable, check_time, naming_columns
 from conformance.targets.sql import insert_statement
+from conformance.targets.targeterrors import CannotSeed, NoAnswer, TableExists
 from conformance.targets.values import rest_schema, rest_value, without_absent_arrays
 
 __all__ = ["LARGE", "LARGEST", "REQUEST_BYTES", "InsertAll", "RestTables", "Sql", "insert_all_body"]

@@ -18,18 +18,18 @@ import pyarrow as pa
 from conformance.protocol import plugin
 from conformance.records import Call, Case, Exchange, Step
 from conformance.targets.allowance import Allowance, UsedUpError, call_budget, unreached
-from conformance.targets.calls import BROKEN, Caller
 from conformance.targets.costs import Meter
 from conformance.targets.environment import Environment
-from conformance.targets.errors import TargetUnavailable
-from conformance.targets.instants import now
 from conformance.targets.patience import Patience
 from conformance.targets.plugin import TargetsPlugin
+from conformance.targets.recordedcall import BROKEN, Caller
 from conformance.targets.running import RunningServer
 from conformance.targets.seeding import run_token
 from conformance.targets.servers import Servers
 from conformance.targets.spec import TargetSpec, extra_seconds
 from conformance.targets.starting import Starter
+from conformance.targets.targeterrors import TargetUnavailable
+from conformance.targets.ticks import now
 
 __all__ = ["Contact", "Conversed", "RpcTarget"]
 

@@ -13,13 +13,13 @@ from typing import Final
 import grpc
 
 from conformance.contain.child import Child
-from conformance.targets.calls import close_channel
-from conformance.targets.errors import TargetUnavailable
-from conformance.targets.instants import WALL, Time
+from conformance.targets.recordedcall import close_channel
 from conformance.targets.rest import RestClient
 from conformance.targets.restway import RestTables
 from conformance.targets.seeding import Seeder
 from conformance.targets.spec import Ready
+from conformance.targets.targeterrors import TargetUnavailable
+from conformance.targets.ticks import WALL, Time
 from conformance.targets.tls import SecureLine, http2_refusal
 
 __all__ = ["HOST", "PROBE_SECONDS", "RunningServer", "check_ports", "declared_port", "wait_until_ready"]

@@ -22,7 +22,6 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from conformance.records import Column
-from conformance.targets.errors import CannotSeed, RowsMissing, TableExists
 from conformance.targets.jobs import FIRST_PAUSE, LONGEST_PAUSE, query_table
 from conformance.targets.listing import verify
 from conformance.targets.loadjob import AVRO, PARQUET, LoadJob
@@ -31,9 +30,10 @@ from conformance.targets.preloaded import PreloadedWay
 from conformance.targets.restway import InsertAll, RestTables, Sql
 from conformance.targets.seeds import Row, SeededTable, Way
 from conformance.targets.spec import OVER_REST, Deadlines, SeedPath, TargetSpec
+from conformance.targets.targeterrors import CannotSeed, RowsMissing, TableExists
 
 if TYPE_CHECKING:
-    from conformance.targets.asking import AskedProgram
+    from conformance.targets.questions import AskedProgram
 
 __all__ = ["MadeTable", "Remembering", "Seeder", "open_seeder", "run_token"]
 

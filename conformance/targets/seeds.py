@@ -19,8 +19,8 @@ import pyarrow as pa
 
 from conformance.generate.materialise import to_json_rows
 from conformance.records import Case, Column, to_json
-from conformance.targets.errors import CannotSeed
 from conformance.targets.names import Names
+from conformance.targets.targeterrors import CannotSeed
 
 __all__ = ["Row", "SeededTable", "Way", "case_rows", "check_time", "content_id", "naming_columns", "type_text"]
 

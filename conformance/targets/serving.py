@@ -29,8 +29,8 @@ from conformance.contain.limits import limit_files, limit_memory, no_core_dump
 from conformance.contain.supervised import signal_name
 from conformance.generate import materialise
 from conformance.records import Case, from_json, to_json
-from conformance.targets.errors import TargetError
-from conformance.targets.serializer import SerializerTarget
+from conformance.targets.inprocessserializer import SerializerTarget
+from conformance.targets.targeterrors import TargetError
 
 __all__ = ["main"]
 

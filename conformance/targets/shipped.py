@@ -13,7 +13,7 @@ from pathlib import Path
 from conformance.contain.text import unknown
 from conformance.disk.files import data_file
 from conformance.protocol import protocol_files
-from conformance.targets.errors import TargetError
+from conformance.targets.targeterrors import TargetError
 from conformance.targets.urls import meant
 
 __all__ = ["find_target", "shipped_targets"]

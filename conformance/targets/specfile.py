@@ -22,13 +22,13 @@ from conformance.protocol import plugin, protocol_names, takes_part
 from conformance.records import RecordError, from_json
 from conformance.targets import environmentspec
 from conformance.targets.endpoint import check_endpoint
-from conformance.targets.errors import TargetError
 from conformance.targets.owntable import TablePlugin
 from conformance.targets.plugin import TargetsPlugin
 from conformance.targets.ranges import DAY
 from conformance.targets.service import PROJECT_PATTERN, check_project_variable, check_service
 from conformance.targets.shipped import find_target
 from conformance.targets.spec import TargetKind, TargetSpec, kind_of, target_kinds
+from conformance.targets.targeterrors import TargetError
 from conformance.targets.urls import is_url, target_at
 
 __all__ = ["PLACEHOLDERS", "load_target", "parse_target"]

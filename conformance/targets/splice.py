@@ -15,8 +15,8 @@ import struct
 from collections.abc import Callable
 from typing import Final, Protocol
 
-from conformance.targets.frames import GOAWAY, Frames
-from conformance.targets.requests import REFUSAL, Requests
+from conformance.targets.http1requests import REFUSAL, Requests
+from conformance.targets.http2frames import GOAWAY, Frames
 
 __all__ = ["Followed", "Splice"]
 

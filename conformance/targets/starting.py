@@ -14,27 +14,27 @@ import grpc
 from conformance.contain.child import Child, free_port
 from conformance.contain.errors import CannotStart
 from conformance.protocol import plugin
-from conformance.targets.calls import open_channel
 from conformance.targets.costs import Meter
 from conformance.targets.credentials import Credentials
 from conformance.targets.dataset import OwnDataset
 from conformance.targets.endpoint import Endpoint
 from conformance.targets.environment import Environment, command_environment, fill
-from conformance.targets.errors import TargetError, TargetUnavailable
 from conformance.targets.fence import FencedClient
 from conformance.targets.homes import fresh_home
 from conformance.targets.names import Names
 from conformance.targets.patience import Patience
 from conformance.targets.plugin import TargetsPlugin
+from conformance.targets.recordedcall import open_channel
 from conformance.targets.restway import RestTables
 from conformance.targets.running import HOST, RunningServer, check_ports, declared_port, wait_until_ready
 from conformance.targets.seeding import Remembering, open_seeder
 from conformance.targets.spec import Deadlines, Start, TargetKind, TargetSpec
+from conformance.targets.targeterrors import TargetError, TargetUnavailable
 from conformance.targets.tls import SecureLine
 from conformance.targets.transport import Exchanging
 
 if TYPE_CHECKING:
-    from conformance.targets.asking import AskedProgram
+    from conformance.targets.questions import AskedProgram
 
 __all__ = ["Starter"]
 
@@ -223,7 +223,7 @@ class Starter:
         return RunningServer(endpoint, channel, client, seeder, process, tables=tables, secure=self.secure)
 
     def _greeted(self, server: Child | None, environment: Environment, reached: Mapping[str, str]) -> AskedProgram:
-        from conformance.targets.asking import start_seeder  # noqa: PLC0415  # it imports jsonschema, for few targets
+        from conformance.targets.questions import start_seeder  # noqa: PLC0415  # it imports jsonschema, for few targets
 
         return start_seeder(self._spec, server, environment, reached, seconds=self._deadlines.start)
 

@@ -18,7 +18,7 @@ from conformance.contain.ciphers import require_ciphers
 from conformance.contain.text import safe
 from conformance.disk.files import LARGEST_TEXT, read_whole
 from conformance.targets.endpoint import Tls
-from conformance.targets.errors import TargetError
+from conformance.targets.targeterrors import TargetError
 
 __all__ = ["SecureLine", "explained", "http2_refusal"]
 

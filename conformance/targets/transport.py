@@ -26,7 +26,7 @@ from conformance import __version__
 from conformance.contain.secrets import masked_bytes
 from conformance.contain.text import safe
 from conformance.targets.endpoint import Tls
-from conformance.targets.errors import TargetError
+from conformance.targets.targeterrors import TargetError
 from conformance.targets.tls import SecureLine, explained
 
 __all__ = ["UNQUOTED", "Exchanging", "HttpClient", "HttpError", "HttpResponse", "beyond"]

@@ -17,9 +17,9 @@ from typing import Final
 from conformance.contain.text import safe
 from conformance.protocol import DEFAULT_PROTOCOL, merged, plugin, plugins
 from conformance.targets.endpoint import Endpoint, Tls
-from conformance.targets.errors import TargetError
 from conformance.targets.plugin import Scheme, TargetsPlugin
 from conformance.targets.spec import TargetSpec, kind_of
+from conformance.targets.targeterrors import TargetError
 
 __all__ = ["is_url", "meant", "schemes", "target_at"]
 

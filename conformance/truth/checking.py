@@ -15,9 +15,9 @@ from typing import Final
 import conformance
 from conformance.contain.text import many
 from conformance.records import Case, RecordError, to_json
-from conformance.truth.judging import findings_of
 from conformance.truth.making import FEWEST, answers_of, difference
 from conformance.truth.pack import Pack, Taken, digest
+from conformance.truth.packjudging import findings_of
 from conformance.truth.references import UnresolvedError, kept, undefined
 from conformance.truth.scanning import leaks
 

@@ -15,8 +15,8 @@ from conformance.engine.log import LogError, read_log
 from conformance.engine.recorded import Recorded, read_recorded
 from conformance.protocol import DEFAULT_PROTOCOL
 from conformance.records import CallEnd, CallStep, Case, Exchange
-from conformance.truth.judging import findings_of
 from conformance.truth.pack import Pack, PackError, Taken, digest, entry_form
+from conformance.truth.packjudging import findings_of
 from conformance.truth.records import (
     FORMAT,
     Aside,

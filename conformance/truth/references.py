@@ -14,7 +14,7 @@ from typing import Any, Final
 from conformance.contract import proto
 from conformance.protocol import DEFAULT_PROTOCOL
 from conformance.records import Call, Case, Exchange, to_json
-from conformance.truth.plain import RAW, PlainFormError, from_plain, to_plain
+from conformance.truth.plainmessages import RAW, PlainFormError, from_plain, to_plain
 from conformance.truth.records import TruthCall, TruthExchange
 
 __all__ = ["KINDS", "REFERENCE", "UnresolvedError", "kept", "normalised", "resolved", "undefined"]

@@ -17,11 +17,11 @@ import numpy as np
 from conformance.contain.text import many
 from conformance.wire.body import Body
 from conformance.wire.closed import Layout
+from conformance.wire.columntext import judge_text
 from conformance.wire.faults import Rule
 from conformance.wire.hints import byte_swapped
 from conformance.wire.layout import Op
 from conformance.wire.liveness import bits, numbers, reached
-from conformance.wire.text import judge_text
 from conformance.wire.values import judge_values
 from conformance.wire.views import judge_views
 

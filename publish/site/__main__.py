@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from conformance.report.drift import html as drift_html
+from conformance.report.driftpages import html as drift_html
 from publish.generated import ROOT
 from publish.site.boards import write_boards, write_products
 from publish.site.checking import faults

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from conformance.report.html import html as report_html
-from conformance.report.matrix import Matrix
+from conformance.report.matrixtable import Matrix
 from conformance.report.series import Series, series_of
 from conformance.report.site import html as matrix_html
 from publish.site.frame import LIBRARIES, Site, clause_path

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from conformance.engine.selection import all_clauses
-from conformance.report.matrix import Entry, Implementation, Matrix, load_matrix
+from conformance.report.matrixtable import Entry, Implementation, Matrix, load_matrix
 from publish.emulators import FLIGHT, SERIALIZERS, SERVERS
 from publish.generated import ROOT
 

@@ -9,7 +9,7 @@ from typing import Final
 from conformance.engine.combining import READING_EXCLUSIONS
 from conformance.readers.ipc.job import READ_OPTIONS
 from conformance.reference.ipc.combined import EXCLUSIONS, FACTORS, THREES, Exclusion, rows
-from conformance.reference.ipc.combined.forms import FORMS
+from conformance.reference.ipc.combined.writerchoices import FORMS
 from conformance.reference.ipc.rare import PREFIX, RARE
 from conformance.reference.ipc.rare.inside import CONTAINERS, INSIDE
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from conformance.readers.info import ReaderInfo
-from conformance.readers.programs.spec import shipped_programs
+from conformance.readers.programs.clientspec import shipped_programs
 from publish.tables.blocks import filled
 
 __all__ = ["NAME", "text"]

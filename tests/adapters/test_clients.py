@@ -13,7 +13,7 @@ from conformance.engine.events import CaseJudged
 from conformance.protocols.storage_read.clients.pool import ClientPool
 from conformance.protocols.storage_read.clients.situations import Set, faulty
 from conformance.readers.ipc.job import JobOutcome
-from conformance.readers.programs.spec import shipped_programs
+from conformance.readers.programs.clientspec import shipped_programs
 from conformance.records import Outcome
 from tests.protocols.storage_read.clients.healthy import healthy
 

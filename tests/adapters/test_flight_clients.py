@@ -13,7 +13,7 @@ from conformance.engine.events import CaseJudged
 from conformance.protocols.flight.clients.pool import FlightPool
 from conformance.protocols.flight.clients.situations import scripted
 from conformance.readers.ipc.adapters import client_file
-from conformance.readers.programs.spec import shipped_programs
+from conformance.readers.programs.clientspec import shipped_programs
 from conformance.records import Outcome
 
 pytestmark = pytest.mark.slow(env="adapters")

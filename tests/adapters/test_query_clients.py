@@ -15,7 +15,7 @@ from conformance.protocols.storage_read.clients.queries import QuerySet, healthy
 from conformance.protocols.storage_read.clients.querypool import QueryPool
 from conformance.protocols.storage_read.reference.mutants import MUTANTS
 from conformance.readers.ipc.adapters import QUERY_RESULTS, client_file
-from conformance.readers.programs.spec import shipped_programs
+from conformance.readers.programs.clientspec import shipped_programs
 
 pytestmark = pytest.mark.slow(env="adapters")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from conformance.engine.readings import counted
+from conformance.engine.readerinputs import counted
 from conformance.wire import Kind
 from conformance.wire.plain import PlainTable, differences, plain_table
 from tests.adapters.conftest import BUILT, NONE_BUILT, Program

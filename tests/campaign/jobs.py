@@ -7,9 +7,9 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
+from conformance.campaign.campaignjob import CampaignJob
 from conformance.campaign.commits import files_of
-from conformance.campaign.job import CampaignJob
-from conformance.campaign.layout import RunFiles, Stage
+from conformance.campaign.runfolders import RunFiles, Stage
 from conformance.engine.selection import all_clauses
 from conformance.targets import load_target
 

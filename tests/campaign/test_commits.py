@@ -8,9 +8,9 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+from conformance.campaign.campaignjob import Range
 from conformance.campaign.commits import Commit, CommitError, Tally, committed, files_of, manifest_of, sweep
-from conformance.campaign.job import Range
-from conformance.campaign.layout import SCHEMAS, RunFiles, Stage
+from conformance.campaign.runfolders import SCHEMAS, RunFiles, Stage
 from conformance.disk.files import DiskError
 
 SPAN = Range(7, 70, 80)

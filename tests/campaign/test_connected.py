@@ -17,7 +17,7 @@ import pytest
 from conformance.campaign import connected
 from conformance.campaign.connected import Connection, lacking, server_settings
 from conformance.campaign.resultbatches import BatchChunk, rows_of
-from conformance.campaign.session import spark_session
+from conformance.campaign.sparksession import spark_session
 
 PLUGINS = "spark.plugins"
 needs_spark = [

@@ -16,7 +16,7 @@ import psutil
 import pytest
 
 from conformance.campaign.commits import committed, files_of
-from conformance.campaign.layout import RunFiles, Stage
+from conformance.campaign.runfolders import RunFiles, Stage
 from conformance.campaign.runs import find_run
 from tests.campaign.jobs import found, target_file
 from tests.campaign.spark import command, commits, run, spark_workers, until

@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
+from conformance.campaign.campaignjob import CampaignJob
 from conformance.campaign.coverage import universe
 from conformance.campaign.done import Done
-from conformance.campaign.job import CampaignJob
-from conformance.campaign.layout import Stage
+from conformance.campaign.phases import Stepper
 from conformance.campaign.results import load_results
+from conformance.campaign.runfolders import Stage
 from conformance.campaign.runs import find_run
 from conformance.campaign.sandbox import done_frame, frame_done
-from conformance.campaign.step import Stepper
 from conformance.cli.campaign import register_for
 from conformance.contain.channel import ChannelMessage
 from conformance.engine.owed import reference_target

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from conformance.campaign.campaignjob import CampaignJob
 from conformance.campaign.coverage import universe
 from conformance.campaign.guidance import begin, draw, weigh
-from conformance.campaign.job import CampaignJob
 from conformance.engine.corpus import resolve_case
 from conformance.generate import draw_case
 from conformance.records import Column

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from conformance.campaign.campaignjob import MUTATED
 from conformance.campaign.coverage import universe
 from conformance.campaign.inputs import input_id, make_input, parse_input_id, plan_input
-from conformance.campaign.job import MUTATED
 
 
 def test_a_name_says_seed_and_number() -> None:

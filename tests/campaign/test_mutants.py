@@ -8,12 +8,12 @@ from typing import Final
 
 import pytest
 
-from conformance.campaign.contained import Sandbox
+from conformance.campaign.campaignjob import DECODERS, CampaignJob
 from conformance.campaign.done import Done
 from conformance.campaign.guidance import draw
-from conformance.campaign.job import DECODERS, CampaignJob
-from conformance.campaign.rows import passed_bits, places, verdicts
-from conformance.campaign.step import Stepper
+from conformance.campaign.phases import Stepper
+from conformance.campaign.sandboxed import Sandbox
+from conformance.campaign.storedrows import passed_bits, places, verdicts
 from conformance.engine.casestep import CaseStep, CaseWork, Driver, Reader
 from conformance.engine.selection import all_clauses
 from conformance.protocols.storage_read.reference.mutants import MUTANTS

@@ -11,11 +11,11 @@ from typing import Any, Final
 import pytest
 
 from conformance.campaign import mutated
-from conformance.campaign.contained import Sandbox
 from conformance.campaign.done import Done
 from conformance.campaign.exercise import judge_input, look_at
 from conformance.campaign.inputs import make_input
 from conformance.campaign.mutated import InputSteps, mutated_job
+from conformance.campaign.sandboxed import Sandbox
 from conformance.records import Outcome, Verdict
 from conformance.wire.compression import FLOOR
 from tests.patience import patiently

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from conformance.campaign.layout import Stage
 from conformance.campaign.mutated import InputSteps
 from conformance.campaign.results import load_results
+from conformance.campaign.runfolders import Stage
 from conformance.campaign.runs import find_run
 from conformance.records import Outcome
 from tests.campaign.jobs import found

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from benchmarks.pieces import PIECES, without
-from conformance.campaign.step import Stepper
+from conformance.campaign.phases import Stepper
 from conformance.targets import open_target
 from tests.campaign.jobs import job
-from tests.campaign.test_step import reported
+from tests.campaign.test_phases import reported
 
 
 @pytest.mark.parametrize("piece", PIECES)

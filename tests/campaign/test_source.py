@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("pyspark", reason="a campaign needs the extra spark")
 
-from conformance.campaign.job import Range
+from conformance.campaign.campaignjob import Range
 from conformance.campaign.source import MOST, PlanSource, options, ranges, shares
 
 

@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from conformance.campaign.commits import committed, files_of
-from conformance.campaign.layout import RunFiles, Stage
 from conformance.campaign.results import load_results
+from conformance.campaign.runfolders import RunFiles, Stage
 from conformance.campaign.runs import find_run
 from conformance.contain.child import free_port
 from tests.campaign.jobs import found, target_file

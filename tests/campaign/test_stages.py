@@ -8,10 +8,10 @@ import pyarrow as pa
 import pytest
 
 from conformance.campaign import stages
+from conformance.campaign.campaignjob import Range
 from conformance.campaign.commits import Commit
-from conformance.campaign.contained import Sandbox
-from conformance.campaign.job import Range
-from conformance.campaign.layout import RunFiles
+from conformance.campaign.runfolders import RunFiles
+from conformance.campaign.sandboxed import Sandbox
 from conformance.campaign.stages import RangeTask
 from tests.campaign.jobs import job
 

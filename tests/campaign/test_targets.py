@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from conformance.campaign.commits import committed
-from conformance.campaign.layout import Stage
 from conformance.campaign.results import load_results
+from conformance.campaign.runfolders import Stage
 from conformance.campaign.runs import find_run
 from tests.campaign.jobs import found, target_file
 from tests.campaign.spark import command, run

@@ -16,9 +16,9 @@ import jsonschema
 import pyarrow as pa
 import pytest
 
-from conformance.campaign import rows
+from conformance.campaign import storedrows
 from conformance.campaign.done import kept
-from conformance.campaign.layout import SCHEMAS, Stage
+from conformance.campaign.runfolders import SCHEMAS, Stage
 from conformance.contain.text import safe
 from conformance.engine.log import log_schema, read_log
 from conformance.engine.result import fold
@@ -93,7 +93,7 @@ def check_rows(folder: Path) -> None:
     case = load_case(folder / "corpus" / "read.yaml")
     exchange = from_json(Exchange, json.loads((folder / "saved/exchange.json").read_bytes()))
     made = {
-        Stage.VERDICTS: rows.verdicts(0, result.verdicts),
+        Stage.VERDICTS: storedrows.verdicts(0, result.verdicts),
         Stage.DRIVE: [kept(0, case, exchange, "failing")],
     }
     for stage, members in made.items():

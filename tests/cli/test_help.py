@@ -14,7 +14,7 @@ import conformance.cli
 from conformance.cli._group import cli
 from conformance.cli._help import COMMANDS, GROUPS
 from conformance.contract.offers import profile_titles
-from conformance.readers.ipc.registry import IPC_READERS, IPC_WRITERS
+from conformance.readers.ipc.implementations import IPC_READERS, IPC_WRITERS
 from conformance.readers.registry import KNOWN
 from conformance.targets.shipped import shipped_targets
 from tests.cli.typed import conformance_

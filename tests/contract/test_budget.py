@@ -12,8 +12,8 @@ from conformance.contract import proto
 from conformance.contract.budget import EXCESS_CLAUSE, STANDARD, Budget, Excess
 from conformance.contract.clause import CLAUSES, load_chapters
 from conformance.contract.files import judge_bytes
+from conformance.contract.ipc.ipcview import IpcView
 from conformance.contract.ipc.judging import ipc_clauses
-from conformance.contract.ipc.view import IpcView
 from conformance.contract.judge import Judge, judge, judge_view
 from conformance.contract.view import View
 from conformance.contract.viewing import view_of

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pytest
 
 from conformance.contract.clause import CLAUSES, Clause, Violation, load_chapters
+from conformance.contract.ipc.ipcview import IpcView
 from conformance.contract.ipc.judging import ipc_clauses, judge_ipc
-from conformance.contract.ipc.view import IpcView
 from conformance.contract.judge import Judge, judge, judge_view
 from conformance.contract.raised import ClauseRaised, reason_of, remembered_property, sound
 from conformance.contract.view import View, once_per_view

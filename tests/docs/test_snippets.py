@@ -15,7 +15,7 @@ import yaml
 
 from conformance.protocols.flight.reference.server import FlightServer
 from conformance.protocols.storage_read.reference.server import ReferenceServer
-from conformance.targets.asking import PROTOCOL
+from conformance.targets.questions import PROTOCOL
 from tests.docs.snippets import EXCERPTED, FOLLOWED, GUIDES, Desk, blocks
 from tests.fixtures import ROOT
 from tests.test_integrations import ACTION, HOOK, Job

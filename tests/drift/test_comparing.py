@@ -7,7 +7,7 @@ import pytest
 
 from conformance.contract.clause import CLAUSES
 from conformance.drift.comparing import VersionChange, VersionDifference, compare_readings, compare_writings
-from conformance.drift.inputs import DriftInput
+from conformance.drift.readinputs import DriftInput
 from conformance.drift.versions import VersionAnswer
 
 STEP = ("1.0.0", "2.0.0")

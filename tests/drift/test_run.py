@@ -16,7 +16,7 @@ from conformance.drift.comparing import VersionChange, VersionDifference
 from conformance.drift.run import WRITTEN, Drift, DriftPlan, run_drift
 from conformance.drift.userfiles import OWN_KIND, find_files
 from conformance.drift.versions import DriftError
-from conformance.report.drift import decision
+from conformance.report.driftpages import decision
 from tests.drift import standins
 
 

@@ -39,7 +39,7 @@ from conformance.protocols.storage_read.reference.service import ReadService
 from conformance.records import Case
 from conformance.reference.register import STACKED_WITH
 from conformance.reference.serializer import REFERENCE, Serializer
-from conformance.report.diff import ChangeKind, compare
+from conformance.report.differences import ChangeKind, compare
 from conformance.report.document import document
 from conformance.targets.spec import TargetKind
 from tests.engine.samples import started

@@ -7,7 +7,7 @@ import itertools
 import pytest
 
 from conformance.engine.combining import READING_EXCLUSIONS, applies, covered, factors_of, options_of, readings_of
-from conformance.readers.ipc.registry import IPC_READERS
+from conformance.readers.ipc.implementations import IPC_READERS
 from conformance.reference.ipc.combined import excluded
 
 LIBRARIES = [name for name, info in IPC_READERS.items() if info.module]

@@ -20,7 +20,7 @@ from conformance.disk.files import data_file
 from conformance.engine.invalidarchive import Permitted, invalid_archive, invalid_inputs
 from conformance.generate.vectors import VectorError, VectorSet
 from conformance.readers.ipc.adapters import ready_command, shipped
-from conformance.readers.ipc.info import Unavailable
+from conformance.readers.ipc.implementation import Unavailable
 from conformance.records import Level
 from conformance.wire import Kind
 from tests.engine.ipc_standins import stream, vectors

@@ -12,8 +12,8 @@ import pytest
 from conformance.contract.closed import Tier, Validity
 from conformance.contract.ipc.expectation import STATISTICS, Expectation
 from conformance.engine.events import CaseJudged, RunEnded, RunStarted
+from conformance.engine.readerinputs import Inputs, ReadInput
 from conformance.engine.reading import REUSE, ReaderTask
-from conformance.engine.readings import Inputs, ReadInput
 from conformance.engine.result import fold
 from conformance.engine.selection import binds
 from conformance.generate.vectors import VectorSet

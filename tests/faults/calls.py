@@ -11,7 +11,7 @@ from conformance.contract import proto
 from conformance.protocols.storage_read.reference.catalogue import Catalogue
 from conformance.protocols.storage_read.reference.rest import Api
 from conformance.protocols.storage_read.reference.service import ReadService
-from conformance.reference.refusals import Refusal
+from conformance.reference.statuses import Refusal
 from tests.protocols.storage_read.reference.client import (
     DATASET,
     PARENT,

@@ -24,7 +24,7 @@ from conformance.protocols.storage_read.reference.sql.evaluate import _COMPARE, 
 from conformance.protocols.storage_read.reference.sql.functions import call
 from conformance.protocols.storage_read.reference.sql.values import ARROW
 from conformance.records import BqType, Column
-from conformance.reference.refusals import Reason
+from conformance.reference.statuses import Reason
 from tests.faults.register import fault
 
 _Node = Callable[[Any, Any], Value]

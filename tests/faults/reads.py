@@ -17,7 +17,7 @@ from conformance.protocols.storage_read.reference.catalogue import Catalogue
 from conformance.protocols.storage_read.reference.service import FIRST_RESPONSE_ROWS, ReadService
 from conformance.protocols.storage_read.reference.session import OpenedSession, Stream
 from conformance.records import BqType, Mode
-from conformance.reference.refusals import Refusal
+from conformance.reference.statuses import Refusal
 from tests.faults.register import fault
 from tests.faults.steps import RUN, Placed, Stepwise, places
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from conformance.protocols.storage_read.reference.service import MAX_RESPONSE_BYTES, RESPONSE_BYTES, ReadService
 from conformance.protocols.storage_read.reference.session import Stream
-from conformance.reference.refusals import Reason
+from conformance.reference.statuses import Reason
 
 __all__ = ["ROW", "RUN", "Placed", "Stepwise", "places"]
 

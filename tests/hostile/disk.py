@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from conformance.disk.lines import line_of
+from conformance.disk.jsonlines import line_of
 from conformance.history import HistoryCall
 from conformance.history.files import as_lines
 from tests.history import growing as histories

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from conformance.disk.lines import line_of
+from conformance.disk.jsonlines import line_of
 from tests.hostile.attack import Expected, Part, register
 from tests.hostile.setups import Command
 

@@ -10,11 +10,11 @@ from collections.abc import Iterator, Sequence
 import pyarrow as pa
 import pytest
 
-from conformance.campaign import rows
-from conformance.campaign.layout import SCHEMAS, Stage
+from conformance.campaign import storedrows
+from conformance.campaign.runfolders import SCHEMAS, Stage
 from conformance.contain.text import safe
 from conformance.readers import READERS, FullRead, ReaderPool, full_reads
-from conformance.readers.compare import reported
+from conformance.readers.agreement import reported
 from conformance.readers.process import Broke, WorkerProcess
 from conformance.records import Reading, ReadingOutcome
 from tests.patience import LONG
@@ -99,7 +99,7 @@ def test_what_a_reader_says_is_text(fragile: ReaderPool, act: str) -> None:
     said = [reading.error_class, reading.error_text, *reading.differences]
     assert any(":error::x" in text for text in said)
     assert [safe(text) for text in said] == said
-    pa.Table.from_pylist(rows.readings(0, [reading]), schema=SCHEMAS[Stage.READ]).validate(full=True)
+    pa.Table.from_pylist(storedrows.readings(0, [reading]), schema=SCHEMAS[Stage.READ]).validate(full=True)
 
 
 def test_crash_costs_one_reading(fragile: ReaderPool) -> None:

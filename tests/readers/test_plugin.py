@@ -6,7 +6,7 @@ import pyarrow as pa
 
 from conformance.contract.viewing import view_of
 from conformance.readers import READERS, ReaderPool, Takes
-from conformance.readers.compare import differences
+from conformance.readers.agreement import differences
 from conformance.readers.plugin import held_tables
 from conformance.records import Case, Exchange
 from tests.readers.recorded import EOS, batch, bytes_of, case, exchange

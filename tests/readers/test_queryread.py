@@ -17,7 +17,7 @@ from conformance.generate import materialise
 from conformance.protocols.storage_read.contract.queryview import QueriesView
 from conformance.protocols.storage_read.reference.hosted import storage_target
 from conformance.readers import ReaderPool
-from conformance.readers.compare import reported
+from conformance.readers.agreement import reported
 from conformance.readers.fullread import FullRead
 from conformance.readers.plugin import held_tables, reads_of
 from conformance.readers.queryread import RecordedQuery, job_in, query_reads

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from conformance.readers import READERS, ReaderPool, Takes
-from conformance.readers.compare import differences, disagreements
+from conformance.readers.agreement import differences, disagreements
 from conformance.readers.decoders import pyarrow_slots
 from conformance.readers.fullread import full_reads
 from conformance.records import ReadingOutcome

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from conformance.readers import READERS, ReaderInfo, Takes
-from conformance.readers.compare import undone
+from conformance.readers.agreement import undone
 from conformance.readers.registry import MODULES, reader_module
 from tests.fixtures import ROOT
 

@@ -15,18 +15,18 @@ from conformance.engine.events import CaseJudged, Evidence, Line, RunEnded, Suit
 from conformance.engine.result import Result, fold
 from conformance.engine.selection import LeftOut
 from conformance.records import Finding, Outcome, Verdict
-from conformance.report import drift, proof
-from conformance.report.diff import compare
+from conformance.report import driftpages, prooftext
+from conformance.report.differences import compare
 from conformance.report.document import document, write_json
 from conformance.report.html import html
 from conformance.report.junit import junit_xml
-from conformance.report.matrix import load_matrix
+from conformance.report.matrixtable import load_matrix
 from conformance.report.site import markdown, write_site
 from conformance.report.terminal import print_report, terminal
 from conformance.targets import ExpectedFailure
 from tests.engine.samples import failing, judged, passing, started
-from tests.report.test_drift import DRIFT
-from tests.report.test_proof import BROKEN, HOLDS
+from tests.report.test_driftpages import DRIFT
+from tests.report.test_prooftext import BROKEN, HOLDS
 
 PRINTED = Path(__file__).parent / "printed.txt"
 
@@ -104,14 +104,14 @@ def _reports() -> Iterator[tuple[str, str]]:
         yield from (
             (f"site, {path.name}", path.read_text()) for path in sorted(folder.iterdir()) if path not in reports
         )
-        drift.write_html(DRIFT, folder / "drift.html")
+        driftpages.write_html(DRIFT, folder / "drift.html")
         yield "drift, HTML", (folder / "drift.html").read_text()
     yield "difference", "\n".join(_difference())
-    yield "drift, text", drift.as_text(DRIFT, every=True)
-    yield "drift, JSON", json.dumps(drift.as_json(DRIFT), indent=1)
+    yield "drift, text", driftpages.as_text(DRIFT, every=True)
+    yield "drift, JSON", json.dumps(driftpages.as_json(DRIFT), indent=1)
     for made in (HOLDS, BROKEN):
-        yield "proof, text", proof.as_text(made, matrix=True)
-        yield "proof, JSON", json.dumps(proof.as_json(made), indent=1)
+        yield "proof, text", prooftext.as_text(made, matrix=True)
+        yield "proof, JSON", json.dumps(prooftext.as_json(made), indent=1)
 
 
 def _difference() -> Iterator[str]:

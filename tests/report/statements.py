@@ -13,11 +13,11 @@ from typing import Any, TypeAlias
 from conformance.engine.log import read_log
 from conformance.engine.merge import merge
 from conformance.engine.result import fold
+from conformance.report.disagreements import Material, stated
 from conformance.report.document import write_json
 from conformance.report.reading import read_report
-from conformance.report.statement import file_digest
+from conformance.report.statementnumbers import file_digest
 from conformance.report.statementpage import html, markdown
-from conformance.report.verify import Material, stated
 from tests.cli.typed import SERIALIZER, TARGET, conformance_
 
 Json: TypeAlias = dict[str, Any]

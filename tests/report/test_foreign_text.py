@@ -25,7 +25,7 @@ from conformance.report.document import document, report_schema, write_json
 from conformance.report.github import step_summary
 from conformance.report.html import html
 from conformance.report.junit import junit_xml
-from conformance.report.matrix import load_matrix
+from conformance.report.matrixtable import load_matrix
 from conformance.report.sarif import sarif
 from conformance.report.site import html as site
 from conformance.report.site import markdown

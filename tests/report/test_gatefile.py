@@ -11,7 +11,7 @@ from conformance.contract.clause import load_chapters
 from conformance.engine.answers import Answer
 from conformance.engine.selection import LeftOut
 from conformance.report.document import Report
-from conformance.report.gate import TARGET, CellState, GateCell
+from conformance.report.gatecells import TARGET, CellState, GateCell
 from conformance.report.gatefile import Gate, GateError, make_gate, read_gate, write_gate
 from tests.engine.samples import failing, passing
 from tests.report.gates import ERROR, FIND, case, report_on

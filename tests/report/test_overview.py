@@ -17,7 +17,7 @@ from conformance.report.document import document
 from conformance.report.overview import print_concise, print_overview
 from conformance.report.terminal import terminal
 from conformance.targets import ExpectedFailure
-from conformance.truth.shipped import Confirmed
+from conformance.truth.confirmed import Confirmed
 from tests.engine.samples import failing, judged, passing, started
 from tests.report.samples import result_of
 

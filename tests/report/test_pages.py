@@ -16,9 +16,9 @@ import pytest
 from conformance.contract.clause import load_chapters
 from conformance.engine.events import Evidence, Line
 from conformance.records import Finding
-from conformance.report import drift
+from conformance.report import driftpages
 from conformance.report.html import html
-from conformance.report.matrix import load_matrix
+from conformance.report.matrixtable import load_matrix
 from conformance.report.pages import LARGEST, page, script
 from conformance.report.reading import read_report
 from conformance.report.site import html as matrix_html
@@ -27,7 +27,7 @@ from publish.emulators import TARGETS
 from tests.fixtures import ROOT
 from tests.report.browser import AXE, CHROMIUM, Browser
 from tests.report.pages import ParsedPage, contrasts, faults
-from tests.report.test_drift import DRIFT
+from tests.report.test_driftpages import DRIFT
 
 load_chapters()
 REPORTS: Final = ROOT / "reports"
@@ -46,7 +46,7 @@ def site() -> Iterator[Path]:
         write_site(matrix, folder)
         small = load_matrix([REPORTS / "bqemulator-1.4.0.json"])
         (folder / "all-in-one.html").write_text(matrix_html(small), encoding="utf-8")
-        drift.write_html(DRIFT, folder / "drift.html")
+        driftpages.write_html(DRIFT, folder / "drift.html")
         yield folder
 
 

@@ -15,11 +15,11 @@ from conformance.engine.events import READ_PROFILE, RunEnded
 from conformance.engine.result import Result, fold
 from conformance.records import Level, to_json
 from conformance.report.badge import badge_svg
-from conformance.report.diff import compare
+from conformance.report.differences import compare
 from conformance.report.document import document, write_json
 from conformance.report.github import step_summary
 from conformance.report.html import html
-from conformance.report.matrix import load_matrix
+from conformance.report.matrixtable import load_matrix
 from conformance.report.sarif import sarif
 from conformance.report.site import html as matrix_html
 from conformance.report.site import markdown

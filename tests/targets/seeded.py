@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from conformance.records import BqType, Column
-from conformance.targets.errors import CannotSeed
 from conformance.targets.rest import RestClient
 from conformance.targets.restway import InsertAll, RestTables, Sql
 from conformance.targets.seeding import Seeder
+from conformance.targets.targeterrors import CannotSeed
 from tests.targets.fake_server import FakeServer
 
 COLUMNS = (Column("a", BqType.INT64), Column("b", BqType.STRING))

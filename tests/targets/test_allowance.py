@@ -9,7 +9,7 @@ import pytest
 
 from conformance.records import Call, CallEnd, CreateSession, ReadRows
 from conformance.targets.allowance import OUT_OF_BYTES, OUT_OF_TIME, Allowance, UsedUpError, call_budget, unreached
-from conformance.targets.calls import CallBudget
+from conformance.targets.recordedcall import CallBudget
 from conformance.targets.spec import Deadlines, Limits
 from tests.targets.conftest import case_of
 

@@ -13,7 +13,7 @@ from conformance.generate.materialise import materialise
 from conformance.protocols.storage_read.reference.loading import read_rows
 from conformance.records import BqType, Column, Json, Mode, Table
 from conformance.targets.avrofile import AVRO_OPTIONS, avro_file
-from conformance.targets.errors import CannotSeed
+from conformance.targets.targeterrors import CannotSeed
 
 AVRO = {"sourceFormat": "AVRO", **AVRO_OPTIONS}
 

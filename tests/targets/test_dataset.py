@@ -10,12 +10,12 @@ import pytest
 from conformance.protocols.storage_read.reference.server import ReferenceServer
 from conformance.records import BqType, Column
 from conformance.targets.dataset import OwnDataset
-from conformance.targets.errors import CannotSeed, LeftBehind
 from conformance.targets.fence import FencedClient
 from conformance.targets.names import Names
 from conformance.targets.rest import RestClient
 from conformance.targets.restway import RestTables
 from conformance.targets.service import Service
+from conformance.targets.targeterrors import CannotSeed, LeftBehind
 from tests.targets.fake_server import FakeServer, serving
 
 NAMES = Names("p", "own", "t")

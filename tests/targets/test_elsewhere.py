@@ -12,8 +12,8 @@ import pytest
 from conformance.contain.secrets import hide
 from conformance.contract import proto
 from conformance.records import Call, CallEnd
-from conformance.targets.calls import CallBudget, Caller, open_channel
 from conformance.targets.elsewhere import Elsewhere
+from conformance.targets.recordedcall import CallBudget, Caller, open_channel
 from tests.patience import LONG
 from tests.targets.fake_server import FakeServer, serving
 

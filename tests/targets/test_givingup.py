@@ -19,9 +19,9 @@ from conformance.protocols.flight.reference.store import Store
 from conformance.protocols.flight.targets.puts import frames
 from conformance.protocols.flight.wire.messages import SERVICE
 from conformance.records import Call, CallEnd, GivingUp
-from conformance.targets import calls
-from conformance.targets.calls import CallBudget, Caller, Leaving, open_channel
+from conformance.targets import recordedcall
 from conformance.targets.handing import batches_of
+from conformance.targets.recordedcall import CallBudget, Caller, Leaving, open_channel
 from tests.patience import LONG, patiently
 from tests.protocols.flight.reference.direct import ROWS
 
@@ -72,7 +72,7 @@ def test_a_server_sees_that_its_client_has_gone(
     service, caller = served
 
     def left(seconds: float) -> Call:
-        monkeypatch.setattr(calls, "PATIENCE_SECONDS", seconds)
+        monkeypatch.setattr(recordedcall, "PATIENCE_SECONDS", seconds)
         return caller.converse(PUT, messages(), budget=BUDGET, leaving=Leaving(after, how))
 
     call = patiently(left, lambda made: len(made.requests) == after)
@@ -135,7 +135,7 @@ def test_a_read_is_given_up_by_its_deadline(served: tuple[Noting, Caller], monke
     read = Call(0, "", "DoGet", encoding.part(1, service.store.ticket(flight, flight.batches)))
 
     def read_until(after: int, seconds: float) -> Call:
-        monkeypatch.setattr(calls, "PATIENCE_SECONDS", seconds)
+        monkeypatch.setattr(recordedcall, "PATIENCE_SECONDS", seconds)
         return caller.left_alone(read, leaving=Leaving(after, GivingUp.DEADLINE), budget=BUDGET)
 
     left = patiently(lambda seconds: read_until(1, seconds), lambda made: len(made.responses) == 1)

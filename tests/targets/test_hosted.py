@@ -15,7 +15,7 @@ from conformance.protocols.storage_read.reference.hosted import storage_target
 from conformance.records import Case
 from conformance.targets import hosted
 from conformance.targets.hosted import _Seeds
-from conformance.targets.instants import BEGIN
+from conformance.targets.ticks import BEGIN
 
 SIZES = {"small": 3, "large": 9, "other": 3, "last": 3}
 

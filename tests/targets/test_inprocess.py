@@ -12,9 +12,9 @@ import grpc
 import pytest
 
 from conformance.records import Call, CallEnd, GivingUp
-from conformance.targets.calls import CallBudget, Caller, Leaving, open_channel
 from conformance.targets.inprocess import InProcessChannel, InProcessHttp
-from conformance.targets.instants import StillTime, Time
+from conformance.targets.recordedcall import CallBudget, Caller, Leaving, open_channel
+from conformance.targets.ticks import StillTime, Time
 from conformance.targets.transport import HttpError
 
 LIMIT = 1 << 16

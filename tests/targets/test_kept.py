@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.targets.errors import TargetUnavailable
 from conformance.targets.kept import Kept
+from conformance.targets.targeterrors import TargetUnavailable
 
 
 class _Process:

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from conformance.records import BqType, Column, Mode
-from conformance.targets.errors import CannotSeed
 from conformance.targets.listing import MAX_VERIFIED_ROWS
 from conformance.targets.rest import RestClient
 from conformance.targets.seeding import Seeder
+from conformance.targets.targeterrors import CannotSeed
 from tests.targets.fake_server import FakeServer
 from tests.targets.seeded import COLUMNS, ROWS, listing, refused, row, seeder_of
 

@@ -13,13 +13,13 @@ from conformance.protocols.storage_read.reference.catalogue import TableId
 from conformance.protocols.storage_read.reference.server import ReferenceServer
 from conformance.records import BqType, Column, Mode
 from conformance.reference.delays import Delays
-from conformance.targets.errors import CannotSeed
 from conformance.targets.loadjob import AVRO, LoadJob
 from conformance.targets.patience import Patience
 from conformance.targets.rest import RestClient
 from conformance.targets.restway import RestTables
 from conformance.targets.seeding import Seeder
 from conformance.targets.service import Service
+from conformance.targets.targeterrors import CannotSeed
 
 COLUMNS = (Column("a", BqType.INT64), Column("b", BqType.STRING, Mode.REPEATED))
 ROWS: list[dict[str, Any]] = [{"a": 1, "b": ["x", "--conformance"]}, {"a": None, "b": []}, {"a": 3, "b": ["\r\n"]}]

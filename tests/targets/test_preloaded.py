@@ -9,10 +9,10 @@ import pytest
 
 from conformance.records import BqType, Column
 from conformance.targets import TargetError
-from conformance.targets.errors import CannotSeed
 from conformance.targets.preloaded import PreloadedWay
 from conformance.targets.seeding import Seeder
 from conformance.targets.tablefiles import write_tables
+from conformance.targets.targeterrors import CannotSeed
 from tests.targets.conftest import case_of
 
 CASE = case_of(rows=3)

@@ -14,10 +14,10 @@ import pytest
 from conformance.contain.child import Child
 from conformance.records import BqType, Column
 from conformance.targets import TargetUnavailable
-from conformance.targets.asking import greeted
-from conformance.targets.errors import CannotSeed
 from conformance.targets.programway import ProgramWay
+from conformance.targets.questions import greeted
 from conformance.targets.seeding import Seeder
+from conformance.targets.targeterrors import CannotSeed
 from tests.patience import LONG, patiently
 
 COLUMNS = (Column("a", BqType.INT64), Column("b", BqType.STRING))

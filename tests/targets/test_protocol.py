@@ -12,7 +12,7 @@ from jsonschema.exceptions import ValidationError
 from conformance.contain.errors import ProtocolError
 from conformance.contain.lines import decode_base64
 from conformance.records import BqType, Column, Mode, to_json
-from conformance.targets.asking import PROTOCOL
+from conformance.targets.questions import PROTOCOL
 
 ANSWERS = ("serialized", "unsupported", "error")
 

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from conformance.targets import seeds
-from conformance.targets.errors import CannotSeed
 from conformance.targets.rest import RestClient
 from conformance.targets.restway import InsertAll, Sql
 from conformance.targets.seeding import Seeder
+from conformance.targets.targeterrors import CannotSeed
 from tests.targets.fake_server import FakeServer
 from tests.targets.seeded import COLUMNS, ROWS, refused, row, seeder_of
 

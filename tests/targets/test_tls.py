@@ -11,7 +11,7 @@ import pytest
 from conformance.protocols.storage_read.reference.server import ReferenceServer
 from conformance.reference.guard import ServerTls
 from conformance.targets.endpoint import Tls
-from conformance.targets.errors import TargetError
+from conformance.targets.targeterrors import TargetError
 from conformance.targets.tls import SecureLine, explained, http2_refusal
 from conformance.targets.transport import HttpClient
 from tests.certificates import make_certificates

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from conformance.targets.errors import TargetError
+from conformance.targets.targeterrors import TargetError
 from conformance.targets.transport import HEAD_BYTES, PIECE, HttpClient, HttpError, HttpResponse
 from tests.patience import LONG, patiently
 from tests.targets.raw_server import Peer, RawServer, Serve, Speak, answering, message

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from conformance.contract.answers import AnswerMessage, answer_messages
 from conformance.contract.clause import Violation, clause
 from conformance.contract.sources import PROTOBUF, STORAGE_PROTO
+from conformance.contract.strictanswers import AnswerMessage, answer_messages
 from conformance.contract.view import View
 from conformance.records import Level
 from conformance.wire.protobufrules import PermittedEncoding, ProtobufRule

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from conformance.contract.clause import SEQUENCES, Role, Violation, clause
+from conformance.contract.ipc.ipcview import IpcView
 from conformance.contract.ipc.selectors import AsData
-from conformance.contract.ipc.view import IpcView
 from conformance.contract.sources import CANONICAL, COLUMNAR
 from conformance.contract.view import SchemaBytes
 from conformance.records import Level

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from conformance.contain.text import many
 from conformance.contract.clause import Violation, clause
-from conformance.contract.comparing import cells, texts
+from conformance.contract.comparing import cellbits, texts
 from conformance.contract.comparing.differences import ValueDifference, ValueDifferenceKind
 from conformance.contract.comparing.received import Compared, Counts, PathRole, Serialized, TablePath, Values, violation
 from conformance.contract.comparing.uncompared import Loose, leaves, outside
@@ -230,12 +230,12 @@ def _texts(table: pa.Table, path: str) -> list[str | None]:
     arrays = table.column(first).chunks
     for step in steps:
         arrays = [inner for array in arrays for inner in _below(array, step)]
-    texts = (array for array in arrays if cells.is_text(array.type))
-    return [cells.string(value) for array in texts for value in array]
+    texts = (array for array in arrays if cellbits.is_text(array.type))
+    return [cellbits.string(value) for array in texts for value in array]
 
 
 def _below(array: pa.Array, step: str) -> list[pa.Array]:
-    if cells.is_list(array.type):
+    if cellbits.is_list(array.type):
         return [array.flatten()]
     place = array.type.get_field_index(step) if pa.types.is_struct(array.type) else -1
     return [array.field(place)] if place >= 0 else []

@@ -21,7 +21,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from conformance.contain.text import many
-from conformance.contract.comparing import cells
+from conformance.contract.comparing import cellbits
 from conformance.contract.comparing.matching import fingerprints, match_rows
 
 __all__ = [
@@ -142,9 +142,9 @@ def _row_count(path: str, wanted: int, got: int) -> ValueDifference:
 def _columns(expected: Columnar, actual: Columnar) -> Iterator[tuple[str, pa.Array, pa.Array]]:
     if isinstance(expected, pa.Table | pa.RecordBatch):
         for index, name in enumerate(expected.schema.names):
-            yield name, cells.one_array(expected.column(index)), cells.one_array(actual.column(index))
+            yield name, cellbits.one_array(expected.column(index)), cellbits.one_array(actual.column(index))
     else:
-        yield "", cells.one_array(expected), cells.one_array(actual)
+        yield "", cellbits.one_array(expected), cellbits.one_array(actual)
 
 
 # --- the fast way: equality of whole columns ---------------------------------------------------------
@@ -185,7 +185,7 @@ def identical(expected: Columnar, actual: Columnar, floats: Floats | None = None
 def floats_of(schema: pa.Schema) -> Floats:
     """Return the columns of a schema that pyarrow's equality does not compare by bits."""
     return MappingProxyType(
-        {index: cells.without_floats(one) for index, one in enumerate(schema.types) if cells.has_float(one)}
+        {index: cellbits.without_floats(one) for index, one in enumerate(schema.types) if cellbits.has_float(one)}
     )
 
 
@@ -198,9 +198,9 @@ def _as_table(data: Columnar) -> pa.Table:
 
 
 def _identical(expected: pa.Array | pa.ChunkedArray, actual: pa.Array | pa.ChunkedArray) -> bool:
-    if not cells.has_float(expected.type):
+    if not cellbits.has_float(expected.type):
         return bool(expected.equals(actual))
-    return _identical_floats(expected, actual, cells.without_floats(expected.type))
+    return _identical_floats(expected, actual, cellbits.without_floats(expected.type))
 
 
 def _identical_floats(
@@ -212,10 +212,10 @@ def _identical_floats(
     if expected.type != actual.type or len(expected) != len(actual):
         return False
     if expected.type.num_fields == 0:
-        return cells.same_floats(cells.one_array(expected), cells.one_array(actual))
+        return cellbits.same_floats(cellbits.one_array(expected), cellbits.one_array(actual))
     if words is not None:
         return bool(_viewed(expected, words).equals(_viewed(actual, words)))
-    left, right = cells.one_array(expected), cells.one_array(actual)
+    left, right = cellbits.one_array(expected), cellbits.one_array(actual)
     places = np.arange(len(left), dtype=np.int64)
     walk = _Walk(frozenset(), None)
     walk.compare(_Side(left, places), _Side(right, places), _Where("", places))
@@ -242,7 +242,7 @@ class _Side:
         return _Side(self.array, self.places[chosen])
 
     def valid(self) -> npt.NDArray[np.bool_]:
-        mask = cells.valid(self.array)
+        mask = cellbits.valid(self.array)
         return np.ones(len(self.places), np.bool_) if mask is None else mask[self.places]
 
     def bounds(self) -> tuple[Places, Places]:
@@ -286,8 +286,8 @@ class _Walk:
 
     def compare(self, left: _Side, right: _Side, where: _Where) -> None:
         """Compare the places of both sides: NULLs first, then the values."""
-        kind = cells.kind(left.array.type)
-        if kind != cells.kind(right.array.type):
+        kind = cellbits.kind(left.array.type)
+        if kind != cellbits.kind(right.array.type):
             if len(where.rows):
                 self._add(ValueDifferenceKind.TYPE, where, str(left.array.type), str(right.array.type), np.arange(1))
             return
@@ -341,11 +341,11 @@ class _Walk:
             wanted, got = (_texts(side) for side in (left, right))
             differ = pc.not_equal(wanted, got).to_numpy(zero_copy_only=False)
         elif kind == str(left.array.type):  # no fixed width: no BigQuery type has such a layout
-            equal = cells.take(left.array, left.places).equals(cells.take(right.array, right.places))
+            equal = cellbits.take(left.array, left.places).equals(cellbits.take(right.array, right.places))
             differ = np.full(len(left.places), not equal)
         else:
-            words, others = cells.words(left.array)[left.places], cells.words(right.array)[right.places]
-            words, others = cells.widened(words, others.shape[1]), cells.widened(others, words.shape[1])
+            words, others = cellbits.words(left.array)[left.places], cellbits.words(right.array)[right.places]
+            words, others = cellbits.widened(words, others.shape[1]), cellbits.widened(others, words.shape[1])
             differ = (words != others).any(axis=1)
         if self._same is not None:
             for index in np.flatnonzero(differ).tolist():
@@ -359,7 +359,7 @@ class _Walk:
         places = np.flatnonzero(differ)
         if places.size:
             first = places[0]
-            wanted, got = cells.texts(left.array, int(left.places[first]), right.array, int(right.places[first]))
+            wanted, got = cellbits.texts(left.array, int(left.places[first]), right.array, int(right.places[first]))
             self._add(kind, where, wanted, got, places)
 
     def _add(self, kind: ValueDifferenceKind, where: _Where, wanted: str, got: str, places: Places) -> None:
@@ -369,7 +369,7 @@ class _Walk:
 
 
 def _texts(side: _Side) -> pa.Array:
-    return cells.take(side.array, side.places).cast(pa.large_binary())
+    return cellbits.take(side.array, side.places).cast(pa.large_binary())
 
 
 # --- rows in no order --------------------------------------------------------------------------------
@@ -388,7 +388,7 @@ def pair_rows(expected: pa.Table, actual: pa.Table, *, key: str | None = None) -
     # The index is below 0 for a name that occurs twice, too.
     once = [schema.get_field_index for schema in (expected.schema, actual.schema)]
     names = [key] if key is not None else [name for name in expected.schema.names if min(at(name) for at in once) >= 0]
-    columns = ((cells.one_array(expected.column(name)), cells.one_array(actual.column(name))) for name in names)
+    columns = ((cellbits.one_array(expected.column(name)), cellbits.one_array(actual.column(name))) for name in names)
     best = max((_pairs_by(one, lost, other, strange) for one, other in columns), key=len, default=[])
     pairs = [(lost[one], strange[other]) for one, other in best]
     paired, taken = {one for one, _ in best}, {other for _, other in best}
@@ -405,9 +405,9 @@ def _lost(changed: Iterable[tuple[int, int]], side: int, alone: Iterable[int]) -
 
 def _pairs_by(one: pa.Array, lost: Sequence[int], other: pa.Array, strange: Sequence[int]) -> list[tuple[int, int]]:
     """Pair the rows that have the same value in a column, if that value occurs once on either side."""
-    if cells.kind(one.type) != cells.kind(other.type) or one.type != other.type:
+    if cellbits.kind(one.type) != cellbits.kind(other.type) or one.type != other.type:
         return []
-    one, other = cells.take(one, lost), cells.take(other, strange)
+    one, other = cellbits.take(one, lost), cellbits.take(other, strange)
     mine, index, number = np.unique(fingerprints(one), return_index=True, return_counts=True)
     theirs, place, copies = np.unique(fingerprints(other), return_index=True, return_counts=True)
     mine, index = mine[number == 1], index[number == 1]

@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from conformance._pandas import to_numpy
 from conformance.contain.text import told_apart
-from conformance.contract.comparing.cells import has_float, one_array, take
+from conformance.contract.comparing.cellbits import has_float, one_array, take
 
 __all__ = [
     "Hashes",

@@ -24,7 +24,7 @@ from conformance.contain.text import many
 from conformance.contract.clause import Violation
 from conformance.contract.comparing import texts
 from conformance.contract.comparing.bitwise import bit_for_bit
-from conformance.contract.comparing.cells import kind, one_array, string
+from conformance.contract.comparing.cellbits import kind, one_array, string
 from conformance.contract.comparing.declarations import declared
 from conformance.contract.comparing.differences import (
     Same,

@@ -15,8 +15,8 @@ from conformance import wire
 from conformance.contract.closed import Tier, Validity
 from conformance.contract.ipc.expectation import Expectation
 from conformance.contract.ipc.features import LEVEL_OF, asked_of, features
+from conformance.contract.ipc.ipcview import IpcView
 from conformance.contract.ipc.tiers import REFUSED, ROWS_CERTAIN, UNDECIDED
-from conformance.contract.ipc.view import IpcView
 from conformance.records import Level
 from conformance.wire import DecodingError, Fault, Header, Kind, PlainError, PlainTable, Rule, Severity, TypeKind, sniff
 from conformance.wire.decoding import decode

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from conformance import wire
-from conformance.contract.ipc.view import IpcView
+from conformance.contract.ipc.ipcview import IpcView
 from conformance.records import Level
 from conformance.wire import BatchMessage, Endianness, Field, Header, Kind, Rule, TypeKind
 

@@ -13,8 +13,8 @@ import pyarrow as pa
 
 from conformance.contract.clause import CLAUSES, MAX_FINDINGS, Clause, Role, load_chapters
 from conformance.contract.files import judge_bytes
+from conformance.contract.ipc.ipcview import IPC_CASE, Attached, IpcView
 from conformance.contract.ipc.unread import judge_read
-from conformance.contract.ipc.view import IPC_CASE, Attached, IpcView
 from conformance.contract.raised import Raised, attempt
 from conformance.records import Finding, Outcome, Verdict
 from conformance.wire import Kind, TensorReading, sniff

@@ -17,7 +17,7 @@ import pyarrow as pa
 from conformance.contract.clause import CLAUSES, Clause, Role, load_chapters
 from conformance.contract.closed import Validity
 from conformance.contract.ipc.expectation import Expectation, JudgedAnswer
-from conformance.contract.ipc.view import IPC_CASE
+from conformance.contract.ipc.ipcview import IPC_CASE
 from conformance.contract.judge import judge_view
 from conformance.contract.view import View
 from conformance.records import Exchange, Outcome, Verdict

@@ -9,8 +9,8 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Final, Generic, TypeVar
 
 from conformance.contract.clause import Subject
+from conformance.contract.ipc.ipcview import IpcView
 from conformance.contract.ipc.messages import Container, is_noise
-from conformance.contract.ipc.view import IpcView
 from conformance.contract.view import View
 from conformance.wire import Header, Kind
 

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from conformance.contract.clause import Clause
+from conformance.contract.ipc.ipcview import IPC_CASE, IpcView
 from conformance.contract.ipc.selectors import encoded
-from conformance.contract.ipc.view import IPC_CASE, IpcView
 from conformance.contract.judge import judge_view
 from conformance.contract.messages import bodies
 from conformance.contract.raised import Raised, attempt

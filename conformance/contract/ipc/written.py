@@ -15,8 +15,8 @@ import pyarrow as pa
 
 from conformance import wire
 from conformance.contract.ipc.expecting import batches_of
+from conformance.contract.ipc.ipcview import IpcView
 from conformance.contract.ipc.selectors import AsData
-from conformance.contract.ipc.view import IpcView
 from conformance.wire import DecodingError, Header, Message, PlainError, PlainTable
 
 __all__ = [

@@ -9,8 +9,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from conformance.contract.ipc.ipcview import IpcView
 from conformance.contract.ipc.selectors import AsData
-from conformance.contract.ipc.view import IpcView
 from conformance.wire import DecodingError, SparseTensor, Tensor, TensorReading
 
 __all__ = ["WrittenTensor", "values_written", "written_tensor"]

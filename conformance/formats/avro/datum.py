@@ -11,7 +11,7 @@ import dataclasses
 from collections.abc import Sequence
 
 from conformance.contain.text import many
-from conformance.formats.avro.columns import AvroColumn
+from conformance.formats.avro.columnbuilders import AvroColumn
 from conformance.formats.avro.cursor import Cursor, StopReading
 from conformance.formats.avro.nested import RecordColumn, column_of
 from conformance.formats.avro.rules import AvroRule

@@ -7,9 +7,9 @@ from types import MappingProxyType
 from typing import Final
 
 from conformance.contain.text import many
-from conformance.formats.avro.columns import AvroColumn, LeafColumn
+from conformance.formats.avro.avronames import path_below
+from conformance.formats.avro.columnbuilders import AvroColumn, LeafColumn
 from conformance.formats.avro.cursor import Cursor
-from conformance.formats.avro.names import path_below
 from conformance.formats.avro.numbers import BooleanColumn, NullColumn, NumberColumn, RealColumn
 from conformance.formats.avro.rules import AvroRule
 from conformance.formats.avro.sized import DateTimeColumn, DecimalColumn, SizedColumn

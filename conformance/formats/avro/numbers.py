@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Final
 
-from conformance.formats.avro.columns import LeafColumn
+from conformance.formats.avro.columnbuilders import LeafColumn
 from conformance.formats.avro.cursor import Cursor
 from conformance.formats.avro.rules import AvroRule
 from conformance.formats.avro.types import AvroPrimitive, PrimitiveKind

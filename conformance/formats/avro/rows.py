@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from conformance.contain.text import many
-from conformance.formats.avro.columns import AvroColumn, LeafColumn
+from conformance.formats.avro.columnbuilders import AvroColumn, LeafColumn
 from conformance.formats.avro.datum import AvroRowsReading
 from conformance.formats.avro.mapped import avro_arrow_schema, corresponds
 from conformance.formats.avro.nested import ArrayColumn, NullableColumn, RecordColumn

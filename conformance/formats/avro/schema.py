@@ -15,7 +15,7 @@ from typing import Any, Final
 from conformance.contain.parse import ForeignJsonError, parse_strictly
 from conformance.contain.text import many, representation
 from conformance.formats.avro.annotations import Reporter, annotated, text_of
-from conformance.formats.avro.names import field_name, full_name, path_below, qualified
+from conformance.formats.avro.avronames import field_name, full_name, path_below, qualified
 from conformance.formats.avro.rules import AvroRule
 from conformance.formats.avro.types import (
     PRIMITIVES,

@@ -7,7 +7,7 @@ import re
 from typing import Any, Final
 
 from conformance.contain.text import many
-from conformance.formats.avro.columns import LeafColumn
+from conformance.formats.avro.columnbuilders import LeafColumn
 from conformance.formats.avro.cursor import Cursor
 from conformance.formats.avro.rules import AvroRule
 from conformance.formats.avro.types import AvroPrimitive, PrimitiveKind

@@ -15,7 +15,7 @@ from conformance.contract import proto
 from conformance.readers.clients import _session
 from conformance.readers.fullread import FullRead
 from conformance.readers.info import Read, ReaderInfo, Takes
-from conformance.readers.rest import RestTable, rest_schema
+from conformance.readers.restanswers import RestTable, rest_schema
 
 INFO = ReaderInfo(
     name="bigquery.list-rows",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from conformance.readers.ipc.info import (
+from conformance.readers.ipc.implementation import (
     Decoded,
     Hello,
     IpcReaderInfo,
@@ -22,8 +22,8 @@ from conformance.readers.ipc.info import (
 from conformance.readers.ipc.job import Job, JobAnswer, JobLimits, JobOutcome, JobStage
 
 if TYPE_CHECKING:
-    from conformance.readers.ipc.pool import IpcPool
-    from conformance.readers.ipc.registry import IPC_READERS, IPC_WRITERS
+    from conformance.readers.ipc.implementations import IPC_READERS, IPC_WRITERS
+    from conformance.readers.ipc.jobpool import IpcPool
 
 __all__ = [
     "IPC_READERS",
@@ -50,11 +50,11 @@ def __getattr__(name: str) -> object:
     neither.
     """
     if name == "IpcPool":
-        from conformance.readers.ipc import pool  # noqa: PLC0415
+        from conformance.readers.ipc import jobpool  # noqa: PLC0415
 
-        return pool.IpcPool
+        return jobpool.IpcPool
     if name in ("IPC_READERS", "IPC_WRITERS"):
-        from conformance.readers.ipc import registry  # noqa: PLC0415
+        from conformance.readers.ipc import implementations  # noqa: PLC0415
 
-        return getattr(registry, name)
+        return getattr(implementations, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -23,7 +23,7 @@ from conformance.contain.parse import parse_toml
 from conformance.disk.cache import cache_directory
 from conformance.disk.files import read_text
 from conformance.protocol import DEFAULT_PROTOCOL, protocol_names
-from conformance.readers.ipc.info import Unavailable
+from conformance.readers.ipc.implementation import Unavailable
 
 __all__ = [
     "NAME",

@@ -13,9 +13,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.types as is_
 
+from conformance.readers.ipc.cinterface import Exporting, in_slices
 from conformance.readers.ipc.giving import takes_nulls
-from conformance.readers.ipc.importing import Exporting, in_slices
-from conformance.readers.ipc.info import Decoded, Unsupported
+from conformance.readers.ipc.implementation import Decoded, Unsupported
 from conformance.readers.ipc.job import METADATA
 from conformance.readers.ipc.sources import in_pieces, on_disk
 from conformance.wire.intervals import has_bare_interval

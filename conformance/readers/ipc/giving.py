@@ -15,8 +15,8 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.types as is_
 
-from conformance.readers.ipc.importing import in_slices
-from conformance.readers.ipc.info import Unsupported
+from conformance.readers.ipc.cinterface import in_slices
+from conformance.readers.ipc.implementation import Unsupported
 from conformance.wire.intervals import has_bare_interval
 
 __all__ = ["cut", "encoded_type", "given_as", "takes_nulls"]

@@ -20,7 +20,7 @@ from typing import Any, Final, Protocol, runtime_checkable
 
 import pyarrow as pa
 
-from conformance.readers.ipc.info import Decoded, Unsupported
+from conformance.readers.ipc.implementation import Decoded, Unsupported
 from conformance.wire.plain import Plain, PlainError, PlainTable, differences, plain_table
 
 __all__ = ["Afterwards", "Objects", "OwnWay", "Ways", "compared", "compared_after", "is_certain"]

@@ -13,7 +13,7 @@ from typing import Any, Final
 from conformance.contain.channel import ChannelMessage, FrameError
 from conformance.contain.supervised import in_words, signal_name
 from conformance.contain.worker import Worker
-from conformance.readers.ipc.info import Hello, IpcReaderInfo, IpcWriterInfo, Unavailable
+from conformance.readers.ipc.implementation import Hello, IpcReaderInfo, IpcWriterInfo, Unavailable
 from conformance.readers.ipc.job import Job, JobAnswer, JobLimits, JobOutcome, JobStage
 from conformance.readers.ipc.runner import Op, Runner, ended, panicked, refused, words
 from conformance.wire.plain import PlainTable

@@ -10,7 +10,7 @@ from typing import Any, Final, TypeAlias
 
 import pyarrow as pa
 
-from conformance.readers.ipc.info import IpcReaderInfo
+from conformance.readers.ipc.implementation import IpcReaderInfo
 from conformance.readers.rewrite import Rewrite
 from conformance.wire.plain import PlainTable
 

@@ -13,7 +13,7 @@ from typing import Final, Generic, Literal, Protocol, TypeAlias, TypeVar
 
 from conformance.contain.errors import CannotStart
 from conformance.contain.worker import last_words
-from conformance.readers.ipc.info import Hello, Unavailable
+from conformance.readers.ipc.implementation import Hello, Unavailable
 from conformance.readers.ipc.job import Job, JobAnswer, JobOutcome
 
 __all__ = ["Op", "Runner", "ended", "missing_option", "panicked", "refused", "words"]

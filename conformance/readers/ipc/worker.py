@@ -33,8 +33,8 @@ from conformance.contain.channel import Channel, ChannelMessage, Closed, FrameEr
 from conformance.contain.forks import Fork
 from conformance.contain.limits import limit_files, limit_memory, no_core_dump, unlimit_memory
 from conformance.contain.worker import STDERR_TAIL
-from conformance.readers.ipc import child
-from conformance.readers.ipc.info import Library, LibraryModule
+from conformance.readers.ipc import forked
+from conformance.readers.ipc.implementation import Library, LibraryModule
 
 IMPORT_MEMORY: Final = 1 << 30
 """Bytes that the import of a library may map; of those that ship, polars 2.1.0 maps the most, 175 MiB on two cores."""
@@ -48,7 +48,7 @@ class _Fork(Fork):
     """A fork that does jobs with the library."""
 
     def __init__(self, library: Library, first: ChannelMessage, worker: Channel) -> None:
-        super().__init__(lambda channel: child.serve(library, first, channel), leaving=[worker])
+        super().__init__(lambda channel: forked.serve(library, first, channel), leaving=[worker])
         self.done = 0
 
     def answer(self, until: float) -> _Reported:

@@ -20,12 +20,12 @@ from conformance.contain.errors import CannotStart
 from conformance.contract import proto
 from conformance.formats.messages import ARROW
 from conformance.readers.fullread import FullRead, RecordedStream
-from conformance.readers.ipc.info import Unavailable
+from conformance.readers.ipc.implementation import Unavailable
 from conformance.readers.ipc.job import LIMIT, MEMORY, JobAnswer, JobLimits, JobOutcome
-from conformance.readers.ipc.program import ProgramRunner
-from conformance.readers.programs.arrow import plain_to_arrow, sent_schema
+from conformance.readers.ipc.programrunner import ProgramRunner
 from conformance.readers.programs.backend import Backend, PlainBackend
-from conformance.readers.programs.spec import ClientProgram
+from conformance.readers.programs.clientspec import ClientProgram
+from conformance.readers.programs.clienttable import plain_to_arrow, sent_schema
 from conformance.readers.tables import InvalidTable, to_stream_bytes, validate
 from conformance.records import CANNOT, BqType, Column, Reading, ReadingOutcome
 

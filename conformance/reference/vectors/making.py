@@ -19,8 +19,8 @@ from conformance.contract.closed import Tier, Validity
 from conformance.contract.ipc.expectation import Expectation
 from conformance.contract.ipc.expecting import expect
 from conformance.contract.ipc.features import features
+from conformance.contract.ipc.ipcview import IpcView
 from conformance.contract.ipc.judging import judge_ipc
-from conformance.contract.ipc.view import IpcView
 from conformance.contract.raised import sound
 from conformance.generate.vectors import FORMAT, Vector, VectorChapter, VectorOrigin, VectorSet
 from conformance.records import Outcome

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pyarrow as pa
 import pytest
 
-from conformance.contract.comparing.cells import take
+from conformance.contract.comparing.cellbits import take
 from conformance.contract.comparing.matching import (
     RowMatch,
     _shown,

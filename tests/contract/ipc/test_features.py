@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from conformance.contract.ipc.features import LEVEL_OF, BytesFeature, asked_of, features
-from conformance.contract.ipc.view import IpcView
+from conformance.contract.ipc.ipcview import IpcView
 from conformance.records import Level
 from conformance.reference.ipc.samples import SAMPLES
 from conformance.wire import Kind

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from conformance.contract.ipc import selectors
-from conformance.contract.ipc.view import IpcView
+from conformance.contract.ipc.ipcview import IpcView
 from conformance.wire import Kind
 from tests.wire.breaking import GOOD_BATCH, GOOD_SCHEMA
 

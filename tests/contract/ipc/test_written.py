@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import pyarrow as pa
 import pytest
 
+from conformance.contract.ipc.ipcview import Attached
 from conformance.contract.ipc.judging import judge_ipc
-from conformance.contract.ipc.view import Attached
 from conformance.records import Outcome
 from conformance.wire import Kind
 from conformance.wire.intervals import YEAR_MONTH

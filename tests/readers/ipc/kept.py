@@ -16,7 +16,7 @@ import pytest
 
 from conformance.contain.channel import ChannelMessage
 from conformance.readers.ipc import python
-from conformance.readers.ipc.info import Unavailable
+from conformance.readers.ipc.implementation import Unavailable
 from conformance.readers.ipc.job import Job
 
 __all__ = ["kept_processes"]

@@ -10,7 +10,7 @@ import pyarrow.types as is_
 import pytest
 
 from conformance.readers.ipc.giving import cut, encoded_type, given_as
-from conformance.readers.ipc.info import Unsupported
+from conformance.readers.ipc.implementation import Unsupported
 from conformance.reference.ipc.combined.layouts import LAYOUTS
 from conformance.reference.ipc.samples import SAMPLES
 from conformance.wire.plain import plain_table

@@ -12,8 +12,8 @@ import pytest
 from conformance.engine.combining import applies, factors_of
 from conformance.readers.ipc import Library, Unsupported
 from conformance.readers.ipc.arrowcpp import AFTER, twin
+from conformance.readers.ipc.implementations import IPC_READERS
 from conformance.readers.ipc.job import METADATA
-from conformance.readers.ipc.registry import IPC_READERS
 from conformance.reference.ipc.combined import make, row_of
 from conformance.reference.ipc.samples import SAMPLES
 from conformance.wire.plain import differences, plain_table

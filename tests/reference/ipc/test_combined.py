@@ -10,7 +10,7 @@ import pytest
 from conformance.contract.closed import Validity
 from conformance.contract.ipc.expecting import expect
 from conformance.reference.ipc.combined import EXCLUSIONS, FACTORS, THREES, excluded, make, name_of, row_of, rows
-from conformance.reference.ipc.combined.forms import FORMS
+from conformance.reference.ipc.combined.writerchoices import FORMS
 from conformance.wire import differences, plain_table
 
 PLAIN: Mapping[str, Hashable] = {name: values[0] for name, values in FACTORS.items()} | {"layout": "int32"}

@@ -1,6 +1,6 @@
 """Clients of Arrow Flight: the truth of rows and metadata, statuses that stay errors, illegal bytes, and ends of calls.
 
-The requirement depends on what the server does (:class:`conformance.contract.clients.Situation`), never on other
+The requirement depends on what the server does (:class:`conformance.contract.clientjudging.Situation`), never on other
 clients. What a path gives are rows of data, or one row for each ``app_metadata``, result, flight, action, field or
 token; they are all there, or there is an error.
 """
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from conformance.contract.clause import CLIENTS, Role, Violation, clause
-from conformance.contract.clients import In, Situation
+from conformance.contract.clientjudging import In, Situation
 from conformance.contract.sources import ARROW_SECURITY, GRPC_STREAM_ENDS, IPC_STREAM, STATUS_CODES, Inferred
 from conformance.protocols.flight.contract.clientread import FlightRead
 from conformance.protocols.flight.contract.sources import FLIGHT_PAGE, FLIGHT_PROTO

@@ -12,7 +12,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from conformance.contract.clients import Situation
+from conformance.contract.clientjudging import Situation
 from conformance.protocols.flight.clients import streams
 from conformance.protocols.flight.clients.streams import NAME, table
 from conformance.protocols.flight.contract.encoding import descriptor, number, part, text

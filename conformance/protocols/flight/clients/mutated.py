@@ -17,7 +17,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from conformance.contract.clients import Situation
+from conformance.contract.clientjudging import Situation
 from conformance.protocols.flight.clients.answers import METHODS
 from conformance.protocols.flight.clients.script import EndOfCall, Reply, Script
 from conformance.protocols.flight.clients.situations import FlightSet
@@ -28,8 +28,8 @@ from conformance.protocols.flight.records import Descriptor
 from conformance.protocols.flight.reference.deviations import flight_service, speaks_sql
 from conformance.protocols.flight.reference.service import FlightService
 from conformance.protocols.flight.reference.store import Batch, Flight, Store
-from conformance.reference.refusals import Refusal
 from conformance.reference.register import Mutant
+from conformance.reference.statuses import Refusal
 
 __all__ = ["PROBES", "FlightMutated", "flight_mutated"]
 

@@ -7,10 +7,10 @@ import functools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, Self
 
-from conformance.clients.comparing import Compared, answer_of, compared_with
+from conformance.clients.givenrows import Compared, answer_of, compared_with
 from conformance.clients.programs import ProgramPool
 from conformance.clients.task import AGAIN
-from conformance.contract.clients import Situation
+from conformance.contract.clientjudging import Situation
 from conformance.protocols.flight.clients.script import Reply, Script
 from conformance.protocols.flight.clients.server import ScriptedServer
 from conformance.protocols.flight.clients.situations import FlightSet, default_script, put_to

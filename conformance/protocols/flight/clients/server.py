@@ -18,8 +18,8 @@ import grpc.aio
 from conformance.protocols.flight.clients.script import Reply, Script
 from conformance.protocols.flight.contract.decoding import message_of
 from conformance.protocols.flight.wire.messages import METHOD_PATHS
+from conformance.readers.byteserver import Loop
 from conformance.readers.oneread import HOST, OPTIONS, EveryMethod
-from conformance.readers.replay import Loop
 from conformance.recording.meeting import Meeting, Meets
 from conformance.records import FaultKind, PlannedFault
 from conformance.targets.splice import Splice

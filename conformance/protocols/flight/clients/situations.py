@@ -16,7 +16,7 @@ from typing import Final
 import grpc
 import pyarrow as pa
 
-from conformance.contract.clients import Situation
+from conformance.contract.clientjudging import Situation
 from conformance.contract.rpcstatus import retry_status
 from conformance.engine.outcomes import answer_that
 from conformance.generate.covering import Combination, Factors, Row, covering

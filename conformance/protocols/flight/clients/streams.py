@@ -13,7 +13,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from conformance.contract.clients import Situation
+from conformance.contract.clientjudging import Situation
 from conformance.protocols.flight.contract.encoding import BODY, HEADER, data, descriptor, number, part
 from conformance.protocols.flight.records import Descriptor
 from conformance.reference.flatbuffers import write

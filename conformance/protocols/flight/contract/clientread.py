@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.contract.clients import ClientAnswer, ClientRead, Situation
+from conformance.contract.clientjudging import ClientAnswer, ClientRead, Situation
 
 __all__ = ["FlightRead"]
 

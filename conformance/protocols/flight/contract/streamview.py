@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from conformance import wire
-from conformance.contract.ipc.view import IpcView
+from conformance.contract.ipc.ipcview import IpcView
 from conformance.contract.raised import remembered_property
 from conformance.protocols.flight.wire.data import FlightStream
 from conformance.wire import Kind

@@ -12,7 +12,7 @@ from conformance.protocols.flight.contract.decoding import meaning_of, message_o
 from conformance.protocols.flight.contract.encoding import descriptor
 from conformance.protocols.flight.records import Descriptor
 from conformance.protocols.flight.reference.store import Flight, Store
-from conformance.reference.refusals import Refusal
+from conformance.reference.statuses import Refusal
 from conformance.wire import Header
 from conformance.wire.messages import read_apart
 from conformance.wire.protobufmessages import ProtoMessage

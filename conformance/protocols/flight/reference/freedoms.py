@@ -18,7 +18,7 @@ from conformance.protocols.flight.reference.register import variation
 from conformance.protocols.flight.reference.service import FlightService, Messages
 from conformance.protocols.flight.reference.sessions import CLOSE, GET, SET, Options
 from conformance.protocols.flight.reference.store import Flight, Store
-from conformance.reference.refusals import Refusal
+from conformance.reference.statuses import Refusal
 from conformance.wire.protobufmessages import ProtoMessage
 
 # --- sessions -----------------------------------------------------------------------------------------

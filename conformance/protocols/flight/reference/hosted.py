@@ -17,12 +17,12 @@ from conformance.protocols.flight.table.dialect import SqlSpec
 from conformance.protocols.flight.table.spec import HERE as LOCAL
 from conformance.protocols.flight.table.spec import FlightSeeding, FlightSpec, Login
 from conformance.reference import clock
-from conformance.reference.hosted import Hosted
+from conformance.reference.hosting import Hosted
 from conformance.reference.tokens import numbered
 from conformance.targets import Target
 from conformance.targets.hosted import HERE, hosted
-from conformance.targets.instants import Time
 from conformance.targets.spec import Clock, TargetSpec
+from conformance.targets.ticks import Time
 
 __all__ = ["HostedFlight", "flight_spec", "flight_target", "service_target"]
 

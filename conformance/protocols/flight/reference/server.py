@@ -20,7 +20,7 @@ from conformance.protocols.flight.wire.messages import SERVICE
 from conformance.reference.clock import ClockServer
 from conformance.reference.guard import ServerTls
 from conformance.reference.listening import GRACE_SECONDS, OPTIONS, abort, bind
-from conformance.reference.refusals import Refusal
+from conformance.reference.statuses import Refusal
 
 __all__ = ["FlightHandlers", "FlightServer"]
 

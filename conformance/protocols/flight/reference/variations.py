@@ -26,7 +26,7 @@ from conformance.protocols.flight.reference.service import FlightService, Messag
 from conformance.protocols.flight.reference.sql import variations as _  # noqa: F401  # those of Flight SQL register themselves
 from conformance.protocols.flight.reference.store import Batch, Flight, Store
 from conformance.reference.ipc.options import WriterOptions
-from conformance.reference.refusals import Refusal
+from conformance.reference.statuses import Refusal
 from conformance.wire.protobufmessages import ProtoMessage
 
 __all__ = ["FLIGHT_VARIATIONS"]

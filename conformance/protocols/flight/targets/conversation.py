@@ -55,7 +55,7 @@ from conformance.protocols.flight.targets.sql import UPDATE, SqlSteps
 from conformance.records import Call, CallEnd, Case, GivingUp, Meanwhile, Step
 from conformance.records.together import groups
 from conformance.targets.allowance import Allowance, UsedUpError, unreached
-from conformance.targets.calls import BROKEN, Caller, Leaving
+from conformance.targets.recordedcall import BROKEN, Caller, Leaving
 from conformance.targets.seeds import case_rows
 
 __all__ = ["AGAIN", "FlightConversation", "FlightPlan"]

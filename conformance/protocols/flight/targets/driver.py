@@ -21,8 +21,8 @@ from conformance.protocols.flight.targets.messages import FlightNames
 from conformance.protocols.flight.wire.messages import SERVICE
 from conformance.records import Case
 from conformance.targets.allowance import UsedUpError
-from conformance.targets.calls import Caller, close_channel
 from conformance.targets.clocks import movable
+from conformance.targets.recordedcall import Caller, close_channel
 from conformance.targets.rpc import Contact, Conversed, RpcTarget
 from conformance.targets.spec import TargetSpec
 

@@ -20,9 +20,9 @@ from conformance.protocols.flight.contract.encoding import part, text
 from conformance.protocols.flight.records import FlightLogin, FlightToken
 from conformance.protocols.flight.table.spec import Login, LoginForm
 from conformance.records import Call
-from conformance.targets.calls import CallBudget, Caller
 from conformance.targets.credentials import hide_header
-from conformance.targets.errors import TargetUnavailable
+from conformance.targets.recordedcall import CallBudget, Caller
+from conformance.targets.targeterrors import TargetUnavailable
 
 __all__ = ["Headers", "Memory"]
 

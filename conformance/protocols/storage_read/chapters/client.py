@@ -1,6 +1,6 @@
 """Clients of a Storage Read server: the truth of rows, errors that stay errors, broken bytes, and interrupted reads.
 
-The requirement depends on what the server does (:class:`conformance.contract.clients.Situation`), never on other
+The requirement depends on what the server does (:class:`conformance.contract.clientjudging.Situation`), never on other
 clients. Losses that a client documents for its types are applied to the expected rows. A path that cannot express a
 request, such as a restriction, is not judged on it.
 """
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from conformance.contract.clause import CLIENTS, Role, Violation, clause
-from conformance.contract.clients import ClientRead, In, Situation
+from conformance.contract.clientjudging import ClientRead, In, Situation
 from conformance.contract.sources import (
     ARROW_SECURITY,
     CAPTURED,

@@ -29,7 +29,7 @@ from conformance.contract.sources import (
 )
 from conformance.contract.view import once_per_view
 from conformance.history import Anomaly, AnomalyKind, RowsRead
-from conformance.history.texts import show_call
+from conformance.history.words import show_call
 from conformance.protocols.storage_read.contract.rowhistory import Observed, observed
 from conformance.protocols.storage_read.contract.sessions import whole_sessions
 from conformance.protocols.storage_read.contract.subjects import appended_rows

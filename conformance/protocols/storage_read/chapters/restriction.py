@@ -18,7 +18,7 @@ from conformance._pandas import to_numpy
 from conformance.contain.text import many
 from conformance.contract.clause import Violation, clause
 from conformance.contract.closed import Feature, Form
-from conformance.contract.comparing.cells import one_array
+from conformance.contract.comparing.cellbits import one_array
 from conformance.contract.sources import (
     BAD_FILTER,
     GUIDE,

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from conformance.contain.text import many
-from conformance.contract.answers import malformed
 from conformance.contract.clause import Violation, clause
 from conformance.contract.closed import Feature
 from conformance.contract.comparing.matching import show_row
@@ -29,6 +28,7 @@ from conformance.contract.sources import (
     STREAMS_BUNDLED,
     STRICT_CLIENT,
 )
+from conformance.contract.strictanswers import malformed
 from conformance.contract.view import once_per_view
 from conformance.formats.messages import ARROW, FORMATS
 from conformance.protocols.storage_read.contract.sessions import SessionRead, whole_sessions

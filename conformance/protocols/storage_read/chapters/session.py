@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final, TypeAlias
 
 from conformance.contain.text import many
-from conformance.contract.answers import malformed
 from conformance.contract.clause import Violation, clause
 from conformance.contract.closed import Feature
 from conformance.contract.comparing.matching import show_row
@@ -30,6 +29,7 @@ from conformance.contract.sources import (
     STRICT_CLIENT,
     TIMESTAMP_MESSAGE,
 )
+from conformance.contract.strictanswers import malformed
 from conformance.contract.subjects import answered
 from conformance.contract.view import once_per_view
 from conformance.formats.messages import FORMATS, format_of_schema

@@ -13,10 +13,10 @@ from typing import Final
 import numpy as np
 
 from conformance.contain.text import many
-from conformance.contract.answers import malformed
 from conformance.contract.clause import AtCall, Violation, clause
 from conformance.contract.offers import may_be_absent
 from conformance.contract.sources import BEAM_SOURCE, ENDLESS_SPLITS, PROTOBUF, RECORDED, STORAGE_PROTO
+from conformance.contract.strictanswers import malformed
 from conformance.contract.subjects import answered
 from conformance.contract.view import once_per_view
 from conformance.protocols.storage_read.contract.endings import beyond_its_end

@@ -28,7 +28,7 @@ from google.protobuf.message import DecodeError
 
 from conformance._globs import matches
 from conformance.contract import proto
-from conformance.contract.clients import Situation
+from conformance.contract.clientjudging import Situation
 from conformance.contract.viewing import view_of
 from conformance.engine.owed import reference_target
 from conformance.generate import materialise

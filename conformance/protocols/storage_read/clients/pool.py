@@ -7,18 +7,18 @@ import functools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, Self
 
-from conformance.clients.backend import NAME, request_of
-from conformance.clients.comparing import Compared, answer_of, compared_with
+from conformance.clients.givenrows import Compared, answer_of, compared_with
 from conformance.clients.programs import ProgramPool
-from conformance.contract.clients import ClientRead, Situation
+from conformance.clients.replayed import NAME, request_of
+from conformance.contract.clientjudging import ClientRead, Situation
 from conformance.protocols.storage_read.clients.mutated import served_digest
 from conformance.protocols.storage_read.clients.situations import Set, put_to
 from conformance.readers.info import ReaderInfo
-from conformance.readers.ipc.info import Hello, Unavailable
+from conformance.readers.ipc.implementation import Hello, Unavailable
 from conformance.readers.ipc.job import JobAnswer
-from conformance.readers.programs.arrow import sent_schema
+from conformance.readers.programs.clientspec import ClientProgram
+from conformance.readers.programs.clienttable import sent_schema
 from conformance.readers.programs.slot import warm_up_read
-from conformance.readers.programs.spec import ClientProgram
 from conformance.readers.tape import Tape
 from conformance.replay.certificates import CertificateError
 from conformance.replay.server import Replay

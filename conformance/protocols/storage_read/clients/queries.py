@@ -25,7 +25,7 @@ import pyarrow as pa
 
 from conformance._globs import matches
 from conformance.contain.parse import ForeignJsonError, parse_object
-from conformance.contract.clients import Situation
+from conformance.contract.clientjudging import Situation
 from conformance.generate import materialise
 from conformance.protocols.storage_read.contract.queryview import CAPABILITY, QueriesView
 from conformance.protocols.storage_read.reference.catalogue import Catalogue

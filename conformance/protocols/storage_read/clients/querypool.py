@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from conformance.clients.comparing import Compared, compared_with
+from conformance.clients.givenrows import Compared, compared_with
 from conformance.clients.programs import ProgramPool
 from conformance.engine.corpus import load_corpus
 from conformance.protocols.storage_read.clients.queries import QuerySet, Serving, healthy, serving

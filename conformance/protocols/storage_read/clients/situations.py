@@ -15,7 +15,7 @@ from typing import Final
 import pyarrow as pa
 
 from conformance.contract import proto
-from conformance.contract.clients import Situation
+from conformance.contract.clientjudging import Situation
 from conformance.contract.viewing import view_of
 from conformance.formats.messages import ARROW
 from conformance.generate import materialise

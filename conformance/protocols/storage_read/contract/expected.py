@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
-from conformance.contract.comparing.cells import take
+from conformance.contract.comparing.cellbits import take
 from conformance.contract.comparing.expected import expected_columns, project
 from conformance.protocols.storage_read.contract.subjects import before_each_step, queried
 from conformance.protocols.storage_read.contract.view import SessionView, StorageView

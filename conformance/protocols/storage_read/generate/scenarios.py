@@ -17,7 +17,7 @@ from conformance.generate.choices import Choices, Seeded, interleaved, one_in
 from conformance.generate.drawing import draw_recipe
 from conformance.generate.factors import wanted_of
 from conformance.generate.materialise import materialise, to_json_rows
-from conformance.generate.nesting import nested_columns, shallow_profile
+from conformance.generate.nestedcolumns import nested_columns, shallow_profile
 from conformance.generate.weight import bounded
 from conformance.protocols.storage_read.generate.factors import FACTORS, offered
 from conformance.protocols.storage_read.generate.predicates import draw_near, draw_selective, sql_of

@@ -12,12 +12,12 @@ from conformance.protocols.storage_read.reference.catalogue import Catalogue, Ca
 from conformance.protocols.storage_read.reference.server import ReferenceServer, handlers_of, service_of
 from conformance.protocols.storage_read.reference.service import ReadService
 from conformance.reference import clock
-from conformance.reference.hosted import Hosted
+from conformance.reference.hosting import Hosted
 from conformance.reference.tokens import numbered
 from conformance.targets import Target
 from conformance.targets.hosted import hosted
-from conformance.targets.instants import Time
 from conformance.targets.spec import Clock, TargetKind, TargetSpec
+from conformance.targets.ticks import Time
 
 __all__ = ["HostedReference", "storage_target"]
 

@@ -22,7 +22,7 @@ from conformance.protocols.storage_read.reference.jobs import of_result
 from conformance.protocols.storage_read.reference.session import OpenedSession, Stream
 from conformance.protocols.storage_read.reference.tableschema import write_schema
 from conformance.records import Column
-from conformance.reference.refusals import Reason
+from conformance.reference.statuses import Reason
 
 __all__ = ["Queries", "QueryRefusedError", "RunOfQuery", "job_of", "results_page"]
 

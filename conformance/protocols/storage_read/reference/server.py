@@ -20,7 +20,7 @@ from conformance.protocols.storage_read.reference.service import ReadService
 from conformance.reference.delays import Delays
 from conformance.reference.guard import Guard, ServerTls
 from conformance.reference.listening import GRACE_SECONDS, OPTIONS, abort, bind
-from conformance.reference.refusals import Refusal
+from conformance.reference.statuses import Refusal
 
 __all__ = ["ReferenceServer", "handlers_of", "service_of"]
 

@@ -2,10 +2,10 @@
 
 Every step decides one thing and calls no other step than those it is made of, so that a mutant is a subclass that
 replaces one method in a few lines. This module decides behaviour; transport is :mod:`.server`'s, words of refusal are
-:mod:`conformance.reference.refusals`'.
+:mod:`conformance.reference.statuses`'.
 
 Sources: googleapis ``google/cloud/bigquery/storage/v1/{storage,stream,arrow,avro}.proto`` and what public records show
-of the service where the comments there are silent (:mod:`conformance.reference.refusals` names them).
+of the service where the comments there are silent (:mod:`conformance.reference.statuses` names them).
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from conformance.contract import mapping, proto
-from conformance.contract.comparing.cells import take
+from conformance.contract.comparing.cellbits import take
 from conformance.protocols.storage_read.reference import projection
 from conformance.protocols.storage_read.reference.catalogue import Catalogue, MissingError, Snapshot, TableId
 from conformance.protocols.storage_read.reference.queries import Queries
 from conformance.protocols.storage_read.reference.session import OpenedSession, Sessions, Stream
 from conformance.records import Column
 from conformance.reference import encoding
-from conformance.reference.refusals import REFUSALS, Reason, Refusal
+from conformance.reference.statuses import REFUSALS, Reason, Refusal
 
 if TYPE_CHECKING:
     from conformance.protocols.storage_read.reference.avro import AvroWriter

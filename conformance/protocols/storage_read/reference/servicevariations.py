@@ -43,7 +43,7 @@ from conformance.protocols.storage_read.reference.sql import NODES, Interpreter,
 from conformance.protocols.storage_read.reference.zigzag import zigzag
 from conformance.records import BqType, Column, Mode
 from conformance.reference.freedom import ServiceVariation, registering
-from conformance.reference.refusals import REFUSALS, Reason, Refusal
+from conformance.reference.statuses import REFUSALS, Reason, Refusal
 from conformance.wire.protobuf import read_protobuf
 
 __all__ = ["SERVICE_VARIATIONS"]

@@ -47,11 +47,11 @@ from conformance.records import (
     Step,
 )
 from conformance.targets.allowance import Allowance, UsedUpError, unreached
-from conformance.targets.calls import BROKEN, CallBudget, Caller
-from conformance.targets.errors import NoAnswer
 from conformance.targets.faulting import BreakableLine, Faults, Met
 from conformance.targets.names import Names
 from conformance.targets.patience import Patience
+from conformance.targets.recordedcall import BROKEN, CallBudget, Caller
+from conformance.targets.targeterrors import NoAnswer
 
 __all__ = ["Conversation", "ConversationPlan"]
 

@@ -23,20 +23,18 @@ from conformance.protocols.storage_read.targets.conversation import Conversation
 from conformance.protocols.storage_read.targets.denied import PLAIN, PLAIN_TABLE, Denied, denied, needs_table
 from conformance.records import SET_UP, AppendRows, Case, Exchange, Happening, Meanwhile, PlannedFault
 from conformance.targets.allowance import call_budget
-from conformance.targets.calls import EXIT_SECONDS, Caller, close_channel
 from conformance.targets.clocks import movable
 from conformance.targets.costs import Meter
 from conformance.targets.cutting import cut_after
 from conformance.targets.elsewhere import Elsewhere
 from conformance.targets.endpoint import Endpoint
 from conformance.targets.environment import Environment
-from conformance.targets.errors import CannotSeed, TargetUnavailable
 from conformance.targets.faulting import BreakableLine
-from conformance.targets.instants import instant_after_seed, now
 from conformance.targets.names import Names
 from conformance.targets.patience import Patience
 from conformance.targets.projects import with_dataset
 from conformance.targets.recent import Recent
+from conformance.targets.recordedcall import EXIT_SECONDS, Caller, close_channel
 from conformance.targets.restway import LARGE, LARGEST
 from conformance.targets.running import PROBE_SECONDS, RunningServer
 from conformance.targets.seeding import run_token
@@ -44,6 +42,8 @@ from conformance.targets.seeds import SeededTable, case_rows
 from conformance.targets.servers import Servers
 from conformance.targets.spec import TargetSpec, extra_seconds
 from conformance.targets.starting import Starter
+from conformance.targets.targeterrors import CannotSeed, TargetUnavailable
+from conformance.targets.ticks import instant_after_seed, now
 
 if TYPE_CHECKING:
     from conformance.targets.seeding import Seeder

@@ -17,9 +17,9 @@ from typing import Any, Final
 import pyarrow as pa
 
 from conformance.readers.ipc.arrowcpp import twin
+from conformance.readers.ipc.cinterface import exported, in_slices
 from conformance.readers.ipc.giving import encoded_type
-from conformance.readers.ipc.importing import exported, in_slices
-from conformance.readers.ipc.info import Decoded, IpcReaderInfo, Library, Unsupported
+from conformance.readers.ipc.implementation import Decoded, IpcReaderInfo, Library, Unsupported
 from conformance.readers.ipc.sources import in_pieces
 
 _LACKS: Final = r"Not ?[Yy]et ?[Ii]mplemented|[Nn]ot (yet |currently )?supported"

@@ -12,8 +12,8 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from conformance.readers.ipc.importing import exported
-from conformance.readers.ipc.info import Decoded, IpcReaderInfo, Library, Unsupported
+from conformance.readers.ipc.cinterface import exported
+from conformance.readers.ipc.implementation import Decoded, IpcReaderInfo, Library, Unsupported
 from conformance.readers.ipc.sources import in_pieces
 
 _LACKS: Final = r"\(95\)|not (yet )?supported|unsupported feature|Cannot read pre-1\.0\.0 Union"

@@ -14,8 +14,8 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from conformance.readers.ipc.importing import exported, in_slices
-from conformance.readers.ipc.info import Decoded, IpcReaderInfo, Library
+from conformance.readers.ipc.cinterface import exported, in_slices
+from conformance.readers.ipc.implementation import Decoded, IpcReaderInfo, Library
 from conformance.readers.ipc.sources import in_pieces, on_disk
 from conformance.readers.rewrite import Rewrite
 

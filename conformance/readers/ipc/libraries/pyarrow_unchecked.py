@@ -27,9 +27,9 @@ from conformance.readers.ipc.arrowcpp import (
     scanned,
     written_tensor,
 )
+from conformance.readers.ipc.cinterface import exported
 from conformance.readers.ipc.giving import given_as
-from conformance.readers.ipc.importing import exported
-from conformance.readers.ipc.info import Decoded, IpcReaderInfo, Library, Unsupported
+from conformance.readers.ipc.implementation import Decoded, IpcReaderInfo, Library, Unsupported
 
 _LACKS: Final = r"^ArrowNotImplementedError|Cannot read pre-1\.0\.0 Union"
 _READ_OPTIONS: Final = {

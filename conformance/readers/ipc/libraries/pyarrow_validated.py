@@ -8,7 +8,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
-from conformance.readers.ipc.info import Decoded, Library
+from conformance.readers.ipc.implementation import Decoded, Library
 from conformance.readers.ipc.libraries import pyarrow_unchecked
 
 READER = dataclasses.replace(

@@ -8,9 +8,9 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from conformance.reference.ipc.combined.forms import FORMS
 from conformance.reference.ipc.combined.layouts import LAYOUTS, CombinedLayout, Pattern
 from conformance.reference.ipc.combined.space import FACTORS, excluded
+from conformance.reference.ipc.combined.writerchoices import FORMS
 from conformance.reference.ipc.options import WriterOptions
 from conformance.reference.ipc.writer import file_model, stream_model
 from conformance.wire import Kind

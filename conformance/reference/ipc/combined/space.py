@@ -8,8 +8,8 @@ from collections.abc import Callable, Hashable, Mapping
 from typing import Final, TypeAlias
 
 from conformance.generate.covering import Combination, Factors, Row, covering
-from conformance.reference.ipc.combined.forms import FORMS
 from conformance.reference.ipc.combined.layouts import LAYOUTS
+from conformance.reference.ipc.combined.writerchoices import FORMS
 from conformance.reference.ipc.variations.sources import COL, COMPRESSION, FBS, FILE
 
 __all__ = ["EXCLUSIONS", "FACTORS", "THREES", "Exclusion", "excluded", "is_permitted", "is_stream", "rows"]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from conformance.reference.ipc.mutants import (  # noqa: F401  # each registers its mutants
-    blocks,
     dictionaries,
     files,
+    footerblocks,
     messages,
     metadata,
     sparse,

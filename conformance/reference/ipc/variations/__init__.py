@@ -8,7 +8,7 @@ from __future__ import annotations
 from conformance.reference.ipc.register import IPC_VARIATIONS, IpcVariation
 from conformance.reference.ipc.variations import (  # noqa: F401  # each registers its variations
     bodies,
-    compression,
+    compressedbodies,
     dictionaries,
     files,
     messages,

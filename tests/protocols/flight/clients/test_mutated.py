@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.contract.clients import Situation
+from conformance.contract.clientjudging import Situation
 from conformance.protocols.flight.clients.mutated import FlightMutated, flight_mutated
 from conformance.protocols.flight.reference.mutants import FLIGHT_MUTANTS
 

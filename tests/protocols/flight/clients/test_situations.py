@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from conformance.contract.clients import Situation
+from conformance.contract.clientjudging import Situation
 from conformance.generate.covering import coverage
 from conformance.protocols.flight.clients.answers import METHODS
 from conformance.protocols.flight.clients.situations import (

@@ -18,7 +18,7 @@ from conformance.protocols.flight.clients.situations import FlightSet, scripted
 from conformance.protocols.flight.clients.standin import FAULTS, WHOLE
 from conformance.readers.info import ReaderInfo, Takes
 from conformance.readers.ipc.adapters import Adapter
-from conformance.readers.programs.spec import ClientProgram
+from conformance.readers.programs.clientspec import ClientProgram
 from conformance.records import Outcome, Verdict
 from tests.patience import LONG
 from tests.protocols.flight.clients.standins import path_of

@@ -34,9 +34,9 @@ from conformance.protocols.flight.table.spec import FlightSeeding, FlightSpec, L
 from conformance.protocols.flight.wire.messages import SERVICE
 from conformance.records import BqType, Case, Column, Finding, Json, Outcome, Step, Table
 from conformance.reference.reached import Recorder, differences
-from conformance.targets.calls import Caller
 from conformance.targets.inprocess import InProcessChannel
-from conformance.targets.instants import StillTime
+from conformance.targets.recordedcall import Caller
+from conformance.targets.ticks import StillTime
 
 load_chapters()
 FIXTURE: Final = ProofFixture.of(

@@ -9,7 +9,7 @@ from conformance.protocols.flight.contract.decoding import read_data, read_endpo
 from conformance.protocols.flight.contract.encoding import action, data, descriptor, part, text
 from conformance.protocols.flight.records import Descriptor, DoExchange, DoPut
 from conformance.protocols.flight.reference.service import CANCEL, RENEW, FlightService
-from conformance.reference.refusals import Refusal
+from conformance.reference.statuses import Refusal
 from tests.protocols.flight.reference.direct import PATH, PUT_AND_GET, case_of, seen
 
 NAME = descriptor(Descriptor(path=("by-hand.table",)))

@@ -18,8 +18,8 @@ from conformance.protocols.flight.reference.service import FlightService
 from conformance.protocols.flight.table.spec import FlightSeeding, FlightSpec
 from conformance.records import CallEnd, Case, Exchange
 from conformance.targets import Target, open_target
-from conformance.targets.errors import TargetUnavailable
 from conformance.targets.spec import Endpoint, Limits, Ready, Start, TargetSpec
+from conformance.targets.targeterrors import TargetUnavailable
 from tests.protocols.flight.reference.direct import PATH, PUT_AND_GET, case_of
 
 PUT = FlightSpec(FlightSeeding.PUT, echo="echo")

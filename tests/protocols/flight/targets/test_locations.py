@@ -30,7 +30,7 @@ from conformance.records import RecordError
 from conformance.reference.guard import ServerTls
 from conformance.targets import TargetError, TargetSpec, load_target, open_target
 from conformance.targets.endpoint import Endpoint, Tls
-from conformance.targets.errors import TargetUnavailable
+from conformance.targets.targeterrors import TargetUnavailable
 from tests.certificates import make_certificates
 from tests.protocols.flight.reference.direct import FIXTURE, PUT_AND_GET, case_of
 

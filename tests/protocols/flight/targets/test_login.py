@@ -14,8 +14,8 @@ from conformance.protocols.flight.reference.service import FlightService
 from conformance.protocols.flight.table.spec import Login, LoginForm
 from conformance.protocols.flight.targets.login import Memory
 from conformance.records import Call, MetadataEntry
-from conformance.targets.calls import CallBudget
-from conformance.targets.errors import TargetUnavailable
+from conformance.targets.recordedcall import CallBudget
+from conformance.targets.targeterrors import TargetUnavailable
 from tests.protocols.flight.reference.direct import caller_of, case_of, seen
 
 BUDGET = CallBudget(10.0, 10, 1 << 20)

@@ -20,7 +20,7 @@ from conformance.protocols.storage_read.reference.mutants import MUTANTS
 from conformance.protocols.storage_read.reference.service import ReadService
 from conformance.protocols.storage_read.reference.session import Stream
 from conformance.records import Case, Outcome
-from conformance.reference.refusals import Reason
+from conformance.reference.statuses import Reason
 
 load_chapters()
 OURS = [clause for clause in CLAUSES.values() if clause.id.startswith(CHAPTER)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from conformance.contract.clients import Situation
+from conformance.contract.clientjudging import Situation
 from conformance.protocols.storage_read.clients.situations import ROWS, Set, numbers
 
 

@@ -10,7 +10,7 @@ from typing import Final
 from conformance.protocols.storage_read.clients.standin import FAULTS, answer
 from conformance.readers.info import ReaderInfo, Takes
 from conformance.readers.ipc.adapters import Adapter
-from conformance.readers.programs.spec import ClientProgram
+from conformance.readers.programs.clientspec import ClientProgram
 
 __all__ = ["reader_of", "standins"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.contract.clients import Situation
+from conformance.contract.clientjudging import Situation
 from conformance.engine.corpus import load_corpus
 from conformance.protocols.storage_read.clients.queries import PLAIN, QueryMutated, healthy, query_mutated, serving
 from conformance.protocols.storage_read.reference.mutants import MUTANTS

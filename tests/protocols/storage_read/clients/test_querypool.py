@@ -19,10 +19,10 @@ from conformance.protocols.storage_read.clients.querypool import QueryPool
 from conformance.protocols.storage_read.reference.mutants import MUTANTS
 from conformance.readers.info import ReaderInfo, Takes
 from conformance.readers.ipc.adapters import Adapter
-from conformance.readers.ipc.info import Hello
+from conformance.readers.ipc.implementation import Hello
 from conformance.readers.ipc.job import JobAnswer, JobOutcome
-from conformance.readers.ipc.protocol import PROTOCOL
-from conformance.readers.programs.spec import ClientProgram
+from conformance.readers.ipc.programmessages import PROTOCOL
+from conformance.readers.programs.clientspec import ClientProgram
 from conformance.wire import PlainTable
 
 NAME = "hasty.to-arrow"

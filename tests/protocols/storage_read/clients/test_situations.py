@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from conformance.contract import proto
-from conformance.contract.clients import Situation
+from conformance.contract.clientjudging import Situation
 from conformance.protocols.storage_read.clients.situations import RESPONSES, ROWS, STREAMS, Set, faulty, numbers, put_to
 from conformance.readers.info import ReaderInfo, Takes
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import pytest
 
 from conformance.clients.task import ClientTask, client_clauses
-from conformance.contract.clients import Situation
+from conformance.contract.clientjudging import Situation
 from conformance.engine.events import CaseJudged
 from conformance.protocols.storage_read.clients.pool import ClientPool
 from conformance.protocols.storage_read.clients.situations import Set, faulty

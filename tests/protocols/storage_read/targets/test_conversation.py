@@ -28,10 +28,10 @@ from conformance.records import (
     Step,
 )
 from conformance.targets.allowance import OUT_OF_BYTES, OUT_OF_TIME
-from conformance.targets.calls import CallBudget, Caller, open_channel
 from conformance.targets.faulting import BreakableLine
 from conformance.targets.names import Names
 from conformance.targets.patience import Patience
+from conformance.targets.recordedcall import CallBudget, Caller, open_channel
 from tests.patience import LONG, patiently
 from tests.targets.conftest import case_of
 from tests.targets.fake_server import FakeServer, serving

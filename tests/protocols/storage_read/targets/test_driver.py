@@ -19,7 +19,7 @@ from conformance.protocols.storage_read.targets import driver as server
 from conformance.protocols.storage_read.targets.driver import NO_REST, ServerTarget
 from conformance.records import AppendRows, Call, CallEnd, CreateSession, Exchange, ReadRows
 from conformance.targets import TargetSpec, TargetUnavailable, open_target
-from conformance.targets.calls import CallBudget, Caller
+from conformance.targets.recordedcall import CallBudget, Caller
 from conformance.targets.running import PROBE_SECONDS
 from conformance.targets.spec import Ready
 from tests.patience import LONG, patiently, still_running
@@ -206,7 +206,7 @@ def test_a_server_is_started_and_stopped(started: Started) -> None:
 
 def test_a_crash_is_told_with_the_processs_last_words(started: Started, monkeypatch: pytest.MonkeyPatch) -> None:
     """A process that dies under a call is a crash, with status and output; the next case meets a new process."""
-    monkeypatch.setattr("conformance.targets.calls.EXIT_SECONDS", LONG)
+    monkeypatch.setattr("conformance.targets.recordedcall.EXIT_SECONDS", LONG)
     first, second = drive(started("crash"), case_of(), case_of(case_id="b"))
 
     assert ends(first) == [("CreateReadSession", CallEnd.COMPLETE), ("ReadRows", CallEnd.CRASH)]

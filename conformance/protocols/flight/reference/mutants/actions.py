@@ -10,7 +10,7 @@ from conformance.protocols.flight.contract.encoding import number, part, text
 from conformance.protocols.flight.reference.actions import CANCEL, RENEW
 from conformance.protocols.flight.reference.register import mutant
 from conformance.protocols.flight.reference.service import FlightService, Messages
-from conformance.reference.refusals import Refusal
+from conformance.reference.statuses import Refusal
 
 
 @mutant("flight-actions.listed-alone", kills="flight-actions.listed-is-served")

@@ -10,7 +10,7 @@ from grpc import StatusCode
 from conformance.protocols.flight.reference.register import mutant
 from conformance.protocols.flight.reference.service import FlightService, Messages
 from conformance.protocols.flight.reference.store import Flight
-from conformance.reference.refusals import Refusal
+from conformance.reference.statuses import Refusal
 from conformance.wire.protobufmessages import ProtoMessage
 
 _NOT_FOUND = "an info that was cancelled is unknown, too"

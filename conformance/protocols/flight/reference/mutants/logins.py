@@ -9,7 +9,7 @@ from grpc import StatusCode
 from conformance.protocols.flight.reference.register import mutant
 from conformance.protocols.flight.reference.service import FlightService
 from conformance.protocols.flight.reference.store import Store
-from conformance.reference.refusals import Refusal
+from conformance.reference.statuses import Refusal
 
 _CODE = "flight-handshake.refusal-is-unauthenticated"
 _SERVED = {_CODE: "what the call asks for is looked for, and not found"}

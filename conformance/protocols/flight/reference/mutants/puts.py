@@ -10,7 +10,7 @@ from conformance.protocols.flight.contract.decoding import read_data
 from conformance.protocols.flight.reference.register import mutant
 from conformance.protocols.flight.reference.service import FlightService, Messages
 from conformance.protocols.flight.reference.store import Batch, Flight
-from conformance.reference.refusals import Refusal
+from conformance.reference.statuses import Refusal
 
 _GIVEN_UP = {"flight-put.given-up-is-what-was-sent": "gRPC may end a DoPut that is given up as after a half-close"}
 """What follows by chance where more, or something else, is read than was sent."""

@@ -10,7 +10,7 @@ from conformance.protocols.flight.contract.encoding import part, text
 from conformance.protocols.flight.reference.register import mutant, process_mutant
 from conformance.protocols.flight.reference.service import FlightService, Messages
 from conformance.protocols.flight.reference.store import Flight
-from conformance.reference.refusals import Refusal
+from conformance.reference.statuses import Refusal
 from conformance.wire.protobufmessages import ProtoMessage
 
 _UNREADABLE = b"\x0a\xff"

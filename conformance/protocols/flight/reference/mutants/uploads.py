@@ -14,7 +14,7 @@ from conformance.protocols.flight.reference.register import mutant, process_muta
 from conformance.protocols.flight.reference.service import FlightService, Messages
 from conformance.protocols.flight.reference.store import Batch, Flight, Store
 from conformance.protocols.flight.wire.data import read_flight
-from conformance.reference.refusals import Refusal
+from conformance.reference.statuses import Refusal
 from conformance.wire.protobufmessages import ProtoMessage
 
 _LOST = "flight-put.nothing-is-lost"

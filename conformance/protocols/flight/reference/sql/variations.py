@@ -16,7 +16,7 @@ from conformance.protocols.flight.reference.sql import metadata
 from conformance.protocols.flight.reference.sql.service import Prepared, SqlFlightService
 from conformance.protocols.flight.reference.store import Batch, Flight
 from conformance.protocols.flight.wire.sql import ACTIONS
-from conformance.reference.refusals import Refusal
+from conformance.reference.statuses import Refusal
 from conformance.wire.protobufmessages import ProtoMessage
 
 _KEY = b"ARROW:FLIGHT:SQL:TYPE_NAME"

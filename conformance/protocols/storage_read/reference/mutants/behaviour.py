@@ -16,7 +16,7 @@ from conformance.protocols.storage_read.reference.service import ReadService
 from conformance.protocols.storage_read.reference.session import OpenedSession, Stream
 from conformance.records import Column, Mode
 from conformance.reference.mutants.reasons import IN_EVERY_SESSION, IN_PARTS, IN_READS, IN_RESULTS
-from conformance.reference.refusals import REFUSALS, Reason, Refusal
+from conformance.reference.statuses import REFUSALS, Reason, Refusal
 
 _GOCCY_409 = "https://github.com/goccy/bigquery-emulator/issues/409"
 _GOCCY_507 = "https://github.com/goccy/bigquery-emulator/issues/507"

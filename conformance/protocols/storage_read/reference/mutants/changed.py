@@ -12,8 +12,8 @@ import pyarrow as pa
 from conformance.protocols.storage_read.reference.register import SERVICE_MUTANTS
 from conformance.protocols.storage_read.reference.service import ReadService
 from conformance.protocols.storage_read.reference.session import OpenedSession, Stream
-from conformance.reference.refusals import REFUSALS, Reason, Refusal
 from conformance.reference.register import decorator
+from conformance.reference.statuses import REFUSALS, Reason, Refusal
 
 __all__ = [
     "Accepted",

@@ -21,7 +21,7 @@ from conformance.protocols.storage_read.reference.register import behaviour_muta
 from conformance.protocols.storage_read.reference.service import ReadService
 from conformance.protocols.storage_read.reference.session import OpenedSession, Stream
 from conformance.reference.mutants.reasons import IN_PARTS
-from conformance.reference.refusals import Reason
+from conformance.reference.statuses import Reason
 
 _RESUMED: Final = {**IN_PARTS, "offsets.*": "the same requirement, asked of a stream that was read in full"}
 _SELECTED: Final = {

@@ -11,7 +11,7 @@ from conformance.protocols.storage_read.reference.register import behaviour_muta
 from conformance.protocols.storage_read.reference.service import ReadService
 from conformance.protocols.storage_read.reference.session import Stream
 from conformance.reference.mutants.reasons import IN_RESULTS
-from conformance.reference.refusals import Reason
+from conformance.reference.statuses import Reason
 
 _PAYLOAD_CODEC = "https://github.com/GoogleCloudDataproc/spark-bigquery-connector/pull/1222"
 

@@ -20,7 +20,7 @@ from conformance.protocols.storage_read.reference.register import behaviour_muta
 from conformance.protocols.storage_read.reference.service import ReadService
 from conformance.protocols.storage_read.reference.sql import NODES, SqlError
 from conformance.records import Column
-from conformance.reference.refusals import Reason
+from conformance.reference.statuses import Reason
 
 __all__ = ["keep_as"]
 

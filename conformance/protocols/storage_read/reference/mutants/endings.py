@@ -16,7 +16,7 @@ from conformance.protocols.storage_read.reference.register import behaviour_muta
 from conformance.protocols.storage_read.reference.service import ReadService
 from conformance.protocols.storage_read.reference.session import Stream
 from conformance.reference.mutants.reasons import IN_PARTS
-from conformance.reference.refusals import Refusal
+from conformance.reference.statuses import Refusal
 
 _DEAD: Final = "https://github.com/goccy/bigquery-emulator/issues/382"
 _ENDLESS: Final = "https://github.com/googleapis/google-cloud-go/issues/8660"

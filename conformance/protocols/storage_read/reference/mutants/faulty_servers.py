@@ -17,9 +17,9 @@ import pyarrow as pa
 from conformance.contract import proto
 from conformance.protocols.storage_read.reference.queries import QueryRefusedError
 from conformance.protocols.storage_read.reference.service import ReadService
-from conformance.reference.refusals import Reason, Refusal
 from conformance.reference.reshaping import change_fields
 from conformance.reference.serializer import REFERENCE, Serializer
+from conformance.reference.statuses import Reason, Refusal
 
 __all__ = ["FAULTY_SERVERS"]
 

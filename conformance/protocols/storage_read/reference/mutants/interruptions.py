@@ -17,7 +17,7 @@ from conformance.protocols.storage_read.reference.register import behaviour_muta
 from conformance.protocols.storage_read.reference.service import ReadService
 from conformance.protocols.storage_read.reference.session import Stream
 from conformance.reference.mutants.reasons import IN_PARTS
-from conformance.reference.refusals import Reason
+from conformance.reference.statuses import Reason
 
 _EVERYWHERE: Final = {
     **IN_PARTS,

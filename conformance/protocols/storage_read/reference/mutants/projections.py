@@ -11,8 +11,8 @@ from conformance.protocols.storage_read.reference.catalogue import Snapshot
 from conformance.protocols.storage_read.reference.register import behaviour_mutant
 from conformance.protocols.storage_read.reference.service import ReadService
 from conformance.records import Column
-from conformance.reference.refusals import Reason
 from conformance.reference.register import decorator
+from conformance.reference.statuses import Reason
 
 _NESTED = "https://github.com/GoogleCloudDataproc/spark-bigquery-connector/pull/1512"
 

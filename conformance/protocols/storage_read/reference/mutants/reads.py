@@ -16,7 +16,7 @@ from conformance.protocols.storage_read.reference.register import behaviour_muta
 from conformance.protocols.storage_read.reference.service import ReadService
 from conformance.protocols.storage_read.reference.session import OpenedSession, Stream
 from conformance.reference.mutants.reasons import IN_EVERY_SESSION, IN_PARTS, IN_READS, IN_RESULTS
-from conformance.reference.refusals import Reason
+from conformance.reference.statuses import Reason
 
 _NOWHERE: Final = 4_611_686_018_427_387_904
 """A number that no table of a case contains."""

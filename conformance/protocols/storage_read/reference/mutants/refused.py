@@ -17,7 +17,7 @@ from conformance.protocols.storage_read.reference.register import behaviour_muta
 from conformance.protocols.storage_read.reference.service import ReadService
 from conformance.records import Column
 from conformance.reference.mutants.reasons import IN_RESULTS
-from conformance.reference.refusals import REFUSALS, Reason, Refusal
+from conformance.reference.statuses import REFUSALS, Reason, Refusal
 
 _Code: TypeAlias = grpc.StatusCode
 _UNSPECIFIED: Final = "https://github.com/googleapis/python-bigquery-storage/issues/264"

@@ -19,7 +19,7 @@ from conformance.protocols.storage_read.reference.service import ReadService
 from conformance.protocols.storage_read.reference.session import OpenedSession, Stream
 from conformance.records import BqType, Column
 from conformance.reference.mutants.reasons import IN_RESULTS
-from conformance.reference.refusals import Reason, Refusal
+from conformance.reference.statuses import Reason, Refusal
 
 _GOCCY_HANDLER: Final = (
     "https://github.com/goccy/bigquery-emulator/blob/cb8555bee739c794343337e8c3242b59d5d7470a/server/storage_handler.go"

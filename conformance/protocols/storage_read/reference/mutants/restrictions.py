@@ -25,7 +25,7 @@ from conformance.protocols.storage_read.reference.sql import (
     parse_expression,
 )
 from conformance.records import BqType, Column
-from conformance.reference.refusals import Reason, Refusal
+from conformance.reference.statuses import Reason, Refusal
 
 _LONG = "https://github.com/GoogleCloudDataproc/spark-bigquery-connector/issues/1301"
 

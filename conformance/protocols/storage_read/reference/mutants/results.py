@@ -8,7 +8,7 @@ from conformance.protocols.storage_read.reference.catalogue import Snapshot
 from conformance.protocols.storage_read.reference.jobs import HIDDEN
 from conformance.protocols.storage_read.reference.register import behaviour_mutant
 from conformance.protocols.storage_read.reference.service import FIRST_RESPONSE_ROWS, ReadService
-from conformance.reference.refusals import Reason
+from conformance.reference.statuses import Reason
 
 
 @behaviour_mutant("session.anonymous-table-is-missing", kills="session.query-result-is-served")

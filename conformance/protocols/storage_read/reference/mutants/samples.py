@@ -7,7 +7,7 @@ from typing import Any
 from conformance.protocols.storage_read.reference.catalogue import Snapshot
 from conformance.protocols.storage_read.reference.register import behaviour_mutant
 from conformance.protocols.storage_read.reference.service import ReadService
-from conformance.reference.refusals import Reason
+from conformance.reference.statuses import Reason
 
 
 @behaviour_mutant("sample.refused", kills="sample.request-is-served")

@@ -14,7 +14,7 @@ from conformance.protocols.storage_read.reference.register import behaviour_muta
 from conformance.protocols.storage_read.reference.service import ReadService
 from conformance.protocols.storage_read.reference.session import OpenedSession, Stream
 from conformance.reference.mutants.reasons import IN_RESULTS
-from conformance.reference.refusals import Reason
+from conformance.reference.statuses import Reason
 
 _GOCCY_29 = "https://github.com/goccy/bigquery-emulator/issues/29"
 _GOCCY_382 = "https://github.com/goccy/bigquery-emulator/issues/382"

@@ -20,7 +20,7 @@ from conformance.protocols.flight.reference.scenarios.register import scenario
 from conformance.protocols.flight.reference.server import FlightServer
 from conformance.protocols.flight.reference.service import FlightService
 from conformance.records import Exchange
-from conformance.reference.refusals import Refusal
+from conformance.reference.statuses import Refusal
 from tests.protocols.flight.reference.direct import failures, seen, tried
 
 ANY = descriptor(Descriptor(cmd=b"x"))
