@@ -23,7 +23,7 @@ from conformance.report.layout import UNBOUNDED, commanded, cut
 
 __all__ = ["MOST", "print_card"]
 
-ABSENT: Final = "UNIMPLEMENTED"
+_ABSENT: Final = re.compile(r"(?:^|\bended in )UNIMPLEMENTED\b")
 """The status by which a server says that it does not have a method, or an option of one."""
 IGNORED: Final = frozenset({
     "compression.lz4-frame-is-applied", "compression.zstd-is-applied", "compression.payload-size-is-set",
@@ -138,7 +138,7 @@ def _hurts(deviation: Deviation, width: int) -> Iterator[Line]:
 def _declared(cause: Cause, width: int) -> Iterator[Line]:
     """How to say that the server does not offer what it refused as not implemented, or ignored as it may."""
     profile = profile_of(cause.clause)
-    if profile != CORE and (cause.clause in IGNORED or cause.own[0].text.startswith(ABSENT)):
+    if profile != CORE and (cause.clause in IGNORED or _ABSENT.search(cause.own[0].text)):
         yield _fact("or", f'declare it: not_offered = ["{profile}"] in the target file', width)
 
 

@@ -544,6 +544,21 @@ def test_an_expected_failure_is_no_cause() -> None:
 
 
 @pytest.mark.parametrize(
+    ("said", "clause", "named"),
+    [
+        ("UNIMPLEMENTED: no such method", "flight-exchange.nothing-is-lost", 'not_offered = ["exchange"]'),
+        ("UNIMPLEMENTED: no such method", "flight-errors.has-its-code", ""),
+        ("INTERNAL: no such method", "flight-exchange.nothing-is-lost", ""),
+    ],
+)
+def test_the_clause_leads_to_what_is_not_offered_where_no_option_does(said: str, clause: str, named: str) -> None:
+    """A method of Flight belongs to one profile or to several, and the clause tells which."""
+    (cause,) = found(refusal("a", said=said, clause=clause))
+
+    assert [one.rpartition(" says ")[2] for one in cause.contrast if "not_offered" in one] == ([named] if named else [])
+
+
+@pytest.mark.parametrize(
     ("asked", "said", "named"),
     [
         (LZ4, REFUSED, 'not_offered = ["buffer-compression"]'),

@@ -149,6 +149,15 @@ def test_a_feature_that_is_not_implemented_may_be_declared() -> None:
     assert "not_offered" not in printed(result_of(failing("a", "session.plain-request-is-served", absent)))
 
 
+def test_a_method_of_flight_that_is_not_implemented_may_be_declared() -> None:
+    """Its findings name the method before the status."""
+    text = printed(
+        result_of(failing("a", "flight-exchange.nothing-is-lost", "call 0, DoExchange: ended in UNIMPLEMENTED: no"))
+    )
+
+    assert '  or        declare it: not_offered = ["exchange"] in the target file\n' in text
+
+
 def test_everything_is_shown_without_another_run() -> None:
     """By the command that reads the log."""
     clauses = ("framing.x", "rows.x", "types.x", "body.x")
