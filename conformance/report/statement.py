@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from conformance._jsonschema import json_schema
 from conformance.contract.offers import profile_of, profile_titles
+from conformance.contract.view import NOTHING_SHOWN
 from conformance.engine.events import RunStarted
 from conformance.engine.expectations import glob_match
 from conformance.engine.result import Deviation
@@ -46,7 +47,6 @@ SILENT: Final = "no case of the run showed anything that the clause applies to"
 NOT_MADE: Final = "their tables could not be made"
 ANOTHER: Final = "the answer failed another clause and did not show this one"
 """What may keep a clause from being judged on a case; a report of an older suite does not say which of them did."""
-NOTHING_SHOWN: Final = "nothing in the exchange shows it"
 UNSEEDED: Final = "cannot seed"
 """How the reason begins why a case was not put to a target that has not its table."""
 NOT_OFFERED: Final = "the target does not offer {profile}"

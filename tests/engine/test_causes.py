@@ -353,6 +353,15 @@ class TestBlocks:
         assert [cause.blocks for cause in found(refused)] == [hidden]
         assert [cause.blocks for cause in found(refused, served)] == [(), ()]
 
+    def test_what_another_case_went_through_without_showing_is_not_blocked(self) -> None:
+        """A server without polls shows none in a case of polls alone, so no other method keeps it back elsewhere."""
+        polls = "flight-poll.progress-from-0-to-1"
+        refused = dataclasses.replace(refusal("a", LZ4), blocked=(polls,))
+        alone = judged("b", Verdict("b", polls, Outcome.UNTESTABLE, reason="nothing in the exchange shows it"))
+
+        assert found(refused)[0].blocks == (polls,)
+        assert found(refused, alone)[0].blocks == ()
+
     def test_what_the_case_owed_is_blocked_by_what_ended_it(self) -> None:
         """The list comes with the case."""
         case = dataclasses.replace(refusal("a", LZ4), blocked=("rows.none-is-missing", "types.bool"))
