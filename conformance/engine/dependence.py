@@ -106,6 +106,7 @@ _TABLE: Final[Sequence[tuple[tuple[str, ...], tuple[str, ...], Place]]] = (
     (("errors.permanent-one-is-not-unknown",),
      ("errors.*-has-its-code", "errors.unrecorded-refusal-has-a-fitting-code", "offsets.*-has-its-code",
       "split.*-has-its-code"), Place.CALL),
+    (("errors.message-says-something",), ("errors.*-is-named",), Place.CALL),
     (("abandon.later-calls-end-in-time",), ("calls.end-in-time",), Place.CALL),
     (("restriction.*-is-refused",), ("restriction.bad-one-yields-no-rows",), Place.CASE),
     (("projection.only-the-selected", "projection.all-the-selected"), ("projection.case-does-not-matter",),

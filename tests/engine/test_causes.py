@@ -179,6 +179,22 @@ class TestRefusals:
 
         assert [cause.cases for cause in found(*cases, served(judged("d")))] == [("a", "b")]
 
+    def test_refusals_without_a_text_are_one_cause_whatever_their_status(self) -> None:
+        """What the text would have to name follows from it."""
+        clause = "errors.message-says-something"
+        cases = [
+            judged("a", fails("a", clause, "no message with the status 'NOT_FOUND'")),
+            judged(
+                "b",
+                fails("b", clause, "no message with the status 'INVALID_ARGUMENT'"),
+                fails("b", "errors.unknown-column-is-named", "''"),
+            ),
+        ]
+
+        (cause,) = found(*cases)
+
+        assert (cause.clause, [echo.clause for echo in cause.echoes]) == (clause, ["errors.unknown-column-is-named"])
+
     def test_the_wrong_status_of_refusals_is_one_cause(self) -> None:
         """The texts are right, and differ; the status is what is wrong with all of them."""
         clause, code = "errors.permanent-one-is-not-unknown", "errors.missing-table-has-its-code"
