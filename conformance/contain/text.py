@@ -43,8 +43,12 @@ GitHub Actions accepts ``::name::`` at the beginning of a line, and ``##[name]``
 
 
 _CUT: Final = re.compile(r"… \(\d+ more characters\)\Z")
-_DIFFERENCE: Final = 40
+DIFFERENCE: Final = 40
 """The characters that are shown from the first difference of two texts on."""
+APART: Final = 40
+"""The most characters that :func:`told_apart` adds to a text that it cuts, without those of the difference, if the text
+has fewer than a million.
+"""
 _CUT_LENGTH: Final = 40
 """The longest note about a cut, in characters."""
 
@@ -85,10 +89,10 @@ def _made_safe(text: str) -> str:
     return text
 
 
-def told_apart(one: str, other: str, limit: int) -> tuple[str, str]:
+def told_apart(one: str, other: str, limit: int, *, difference: int = DIFFERENCE) -> tuple[str, str]:
     """Two different texts, each cut after ``limit`` characters; where that makes them equal, with what differs.
 
-    Each then says how long it was, and what it has from the first difference on.
+    Each then says how long it was, and what it has from the first difference on, in ``difference`` characters.
 
     >>> told_apart("a" * 30 + "b", "a" * 30 + "c", limit=20)
     ('aaaaaaaaaaaaaaaaaaa… (31 characters, from 30 on: b)', 'aaaaaaaaaaaaaaaaaaa… (31 characters, from 30 on: c)')
@@ -102,7 +106,7 @@ def told_apart(one: str, other: str, limit: int) -> tuple[str, str]:
     pairs = enumerate(zip(one, other, strict=False))
     at = next((place for place, (left, right) in pairs if left != right), min(len(one), len(other)))
     first, second = (
-        f"{cut(text, limit)} ({many(len(text), 'character')}, from {at} on: {cut(text[at:], _DIFFERENCE) or 'nothing'})"
+        f"{cut(text, limit)} ({many(len(text), 'character')}, from {at} on: {cut(text[at:], difference) or 'nothing'})"
         for text in (one, other)
     )
     return first, second

@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import pyarrow as pa
 
@@ -23,7 +23,19 @@ from conformance.wire.compression import DecompressionBudget as Decompression
 if TYPE_CHECKING:
     from conformance.history import History
 
-__all__ = ["BatchBytes", "CallView", "DeclaredSchema", "ReadTable", "SchemaBytes", "View", "once_per_view"]
+__all__ = [
+    "NOTHING_SHOWN",
+    "BatchBytes",
+    "CallView",
+    "DeclaredSchema",
+    "ReadTable",
+    "SchemaBytes",
+    "View",
+    "once_per_view",
+]
+
+NOTHING_SHOWN: Final = "nothing in the exchange shows it"
+"""Why a clause is not judged on a case that names it and went through to its end."""
 
 T = TypeVar("T")
 
@@ -249,7 +261,7 @@ class View:
             return Outcome.HANG, f"call {self.excess.call}: {self.excess.observed}"
         if unreadable := next(self._unreadable(), ""):
             return Outcome.DEPENDENCY_FAILED, f"{unreadable}; see the findings on them"
-        return Outcome.UNTESTABLE, self._too_large() or "nothing in the exchange shows it"
+        return Outcome.UNTESTABLE, self._too_large() or NOTHING_SHOWN
 
     def _too_large(self) -> str:
         """Return what was sent, can be read, and is more than the suite compares; in words, empty without such data."""

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from conformance._globs import matches
+from conformance.contract.view import NOTHING_SHOWN
 from conformance.engine.dependence import BYTES, ROWS, Symptom
 from conformance.engine.events import CaseJudged
 from conformance.engine.outcomes import WHOLE_CASE
@@ -83,6 +84,7 @@ def blocked(
                 found += ((clause, one) for one in blocking)
             else:
                 absent.add(clause)
+        absent.update(clause for clause in _not_shown(case) if not [*_blocking(case, clause, None, here, ends)])
     yield from ((clause, one) for clause, one in found if clause not in absent)
 
 
@@ -93,6 +95,11 @@ def _unjudged(case: CaseJudged) -> Iterator[tuple[str, int | None]]:
             yield verdict.clause, call_in(verdict.reason)
     # Clauses that only the steps after the end would have shown are not distinguished from those that a failure hides.
     yield from ((clause, None) for clause in case.blocked if not case.stopped)
+
+
+def _not_shown(case: CaseJudged) -> Iterator[str]:
+    """The clauses that a case names, and that the target did not show in it."""
+    return (one.clause for one in case.verdicts if (one.outcome, one.reason) == (Outcome.UNTESTABLE, NOTHING_SHOWN))
 
 
 def _blocking(

@@ -17,12 +17,14 @@ from typing import Final
 from conformance._globs import matches
 from conformance.contract.clause import CLAUSES
 from conformance.contract.closed import Question
+from conformance.contract.offers import profile_of
+from conformance.contract.profilerow import CORE
 from conformance.engine.blocking import blocked, call_in
 from conformance.engine.contrast import contrast
 from conformance.engine.dependence import Symptom, causes_within
 from conformance.engine.events import CaseJudged
 from conformance.engine.outcomes import WHOLE_CASE, finding_class, first_line, reason_classes, shape
-from conformance.engine.refusals import RefusedCalls, refusals
+from conformance.engine.refusals import RefusedCalls, declaring, refusals
 from conformance.engine.result import NOT_JUDGED, RANK, Deviation, Result
 from conformance.engine.widespread import DRAWN, explained
 from conformance.records import Finding, Level, Outcome, Verdict
@@ -259,7 +261,7 @@ class _Grouping:
             call=self._call(own[0], smallest, group.own),
             echoes=echoes,
             blocks=tuple(sorted(self._kept_from_judgement(group))),
-            contrast=contrast(self._result, group.own) if group.refusal is None else self._facts(group),
+            contrast=contrast(self._result, group.own) if group.refusal is None else self._facts(group, clause),
         )
 
     def _call(self, part: Deviation, case_id: str, symptoms: Iterable[Symptom]) -> int | None:
@@ -276,12 +278,16 @@ class _Grouping:
             None,
         )
 
-    def _facts(self, group: _Group) -> tuple[str, ...]:
-        """What sets refused requests apart, and what cases told that were drawn for them."""
+    def _facts(self, group: _Group, clause: str) -> tuple[str, ...]:
+        """What sets refused requests apart, how to declare what is absent, and what cases told that were drawn for
+        them.
+        """
         assert group.refusal is not None
+        profile = profile_of(clause)
+        absent = group.refusal.is_absent and not group.refusal.hint and profile != CORE
         places = {(one.case_id, one.clause) for one in group.own}
         told = (one.sentence for one in self._result.isolated if (one.case_id, one.clause) in places)
-        return (*group.refusal.facts, *told)
+        return (*group.refusal.facts, *([declaring(profile)] if absent else []), *told)
 
     def _kept_from_judgement(self, group: _Group) -> Iterator[str]:
         """The clauses that the group blocks on a case and that no case judged, and those whose passes do not count

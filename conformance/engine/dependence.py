@@ -14,6 +14,7 @@ from typing import Final
 
 from conformance._globs import matches
 from conformance.contract.clause import CLAUSES
+from conformance.contract.comparing.declarations import SECOND_FIELD
 from conformance.records import Finding, Level
 
 __all__ = ["BYTES", "RESUMED", "ROWS", "Symptom", "causes_within"]
@@ -24,6 +25,8 @@ class Place(enum.Enum):
 
     MESSAGE = "message"
     FIELD = "field"
+    RECORD = "record"
+    DOUBLED = "doubled"
     CALL = "call"
     SESSION = "session"
     CASE = "case"
@@ -88,6 +91,8 @@ _TABLE: Final[Sequence[tuple[tuple[str, ...], tuple[str, ...], Place]]] = (
     (("values.date-limits",), ("values.date", "values.range"), Place.SESSION),
     (("values.timestamp-limits",), ("values.timestamp", "values.datetime", "values.range"), Place.SESSION),
     (("types.*",), ("types.known",), Place.FIELD),
+    # A column that has another name is missing, and is a field that nobody knows.
+    (("schema.columns-present",), ("schema.columns-known",), Place.RECORD),
     # Rows that a read lost or invented are so for every clause that counts them, and wrong values next to them have
     # no row to be compared with.
     (ROWS, ("rows.row-count-is-true", "values.*", "abandon.later-read-is-whole", "responses.*-arrive", "snapshot.*"),
@@ -101,6 +106,7 @@ _TABLE: Final[Sequence[tuple[tuple[str, ...], tuple[str, ...], Place]]] = (
     (("errors.permanent-one-is-not-unknown",),
      ("errors.*-has-its-code", "errors.unrecorded-refusal-has-a-fitting-code", "offsets.*-has-its-code",
       "split.*-has-its-code"), Place.CALL),
+    (("errors.message-says-something",), ("errors.*-is-named",), Place.CALL),
     (("abandon.later-calls-end-in-time",), ("calls.end-in-time",), Place.CALL),
     (("restriction.*-is-refused",), ("restriction.bad-one-yields-no-rows",), Place.CASE),
     (("projection.only-the-selected", "projection.all-the-selected"), ("projection.case-does-not-matter",),
@@ -117,12 +123,30 @@ _TABLE: Final[Sequence[tuple[tuple[str, ...], tuple[str, ...], Place]]] = (
     (("rows.none-is-repeated",), ("rows.streams-are-disjoint",), Place.CASE),
     # Readers cannot do better than the bytes.
     *(((layer,), ("readers.*",), Place.SESSION) for layer in BYTES),
+    # Some keep one column of each name, and others refuse a name that comes twice.
+    (("schema.columns-known", "projection.order-is-the-tables", "projection.case-does-not-matter"), ("readers.*",),
+     Place.DOUBLED),
     (("readers.[!a]*",), ("readers.agree",), Place.SESSION),
 )  # fmt: skip
+
+
+def _record(one: Symptom) -> Hashable:
+    """The call, and the path of the record that the field of a finding is in."""
+    if one.finding is None or not one.finding.field:
+        return None
+    return one.call, one.finding.field.rpartition(".")[0]
+
+
+def _sees_a_name_twice(one: Symptom) -> bool:
+    """True of a finding that a name comes twice, and of each finding on a reader."""
+    return one.clause.startswith("readers.") or (one.finding is not None and SECOND_FIELD in one.finding.observed)
+
 
 _KEYS: Final[Mapping[Place, Callable[[Symptom], Hashable]]] = {
     Place.MESSAGE: lambda one: None if one.finding is None else (one.call, one.finding.response),
     Place.FIELD: lambda one: (one.call, one.finding.field) if one.finding is not None and one.finding.field else None,
+    Place.RECORD: _record,
+    Place.DOUBLED: lambda one: one.session if _sees_a_name_twice(one) else None,
     Place.CALL: lambda one: one.call,
     Place.SESSION: lambda one: "" if one.session is None else one.session,
     Place.CASE: lambda one: one.case_id,
@@ -139,7 +163,11 @@ def _causes_of(effect: str, present: frozenset[str]) -> tuple[tuple[str, Place],
     if not effect.startswith("readers."):
         return tuple(found)
     # Readers accept most bytes that only SHOULD be otherwise; a clause says if they do not.
-    return tuple((one, place) for one, place in found if CLAUSES[one].level is Level.MUST or CLAUSES[one].breaks)
+    return tuple(
+        (one, place)
+        for one, place in found
+        if CLAUSES[one].level is Level.MUST or CLAUSES[one].breaks or place is Place.DOUBLED
+    )
 
 
 def causes_within(symptoms: Iterable[Symptom]) -> dict[Symptom, Symptom]:

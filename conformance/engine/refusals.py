@@ -18,7 +18,7 @@ from conformance.contain.text import many
 from conformance.engine.events import CaseJudged, Request
 from conformance.engine.outcomes import shape
 
-__all__ = ["RefusedCalls", "general", "refusals"]
+__all__ = ["RefusedCalls", "declaring", "general", "refusals"]
 
 PLAIN: Final = "no option"
 """What a request asks for that has no option at all."""
@@ -89,14 +89,17 @@ class RefusedCalls:
     @property
     def hint(self) -> str:
         """How to say that the server does not offer what it refuses, if it says that by UNIMPLEMENTED; else empty."""
-        if not self.text.startswith("UNIMPLEMENTED"):
+        if not self.is_absent:
             return ""
         asked = [self.method, *self.features]
         parts = [part for start, part in _PARTS.items() if any(one.startswith(start) for one in asked)]
         parts += [one.removeprefix(_TYPED) for one in self.features if one.startswith(_TYPED)]
-        if not parts:
-            return ""
-        return f"if the server does not offer this, the target file says not_offered = {json.dumps(parts[:1])}"
+        return declaring(parts[0]) if parts else ""
+
+    @property
+    def is_absent(self) -> bool:
+        """True if the server says that it has not what it refuses."""
+        return self.text.startswith("UNIMPLEMENTED")
 
     @property
     def key(self) -> str:
@@ -110,6 +113,11 @@ class RefusedCalls:
             return f"{self.method} without any option is refused: {self.text}"
         with_ = f" with {' and '.join(self.features)}" if self.features else ""
         return f"{self.method}{with_} is refused: {self.text}"
+
+
+def declaring(part: str) -> str:
+    """How the target file says that the server does not offer a profile or a type of columns."""
+    return f"if the server does not offer this, the target file says not_offered = {json.dumps([part])}"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -25,7 +25,10 @@ DEEP: Final = 4
 
 
 def requests_of(view: View) -> tuple[Request, ...]:
-    """The calls of a case that had to be served, and those that ended in a status that their step does not permit."""
+    """The calls of a case that were served, and those that ended in a status that their step does not permit.
+
+    A request that may be refused, and is, says nothing of what it asks for.
+    """
     return tuple(_requests(view))
 
 
@@ -34,7 +37,8 @@ def _requests(view: View) -> Iterator[Request]:
     for call in view.calls:
         codes = call.expected_codes
         wrong = answered(call) and call.raw.status != "OK" and call.raw.status not in codes
-        if not answered(call) or not (wrong or "OK" in codes):
+        served = call.raw.status == "OK" and "OK" in codes
+        if not answered(call) or not (wrong or served):
             continue
         asked = features(call)
         yield Request(

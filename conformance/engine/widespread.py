@@ -91,7 +91,8 @@ _TABLE: Final[Sequence[_Row]] = (
     _Row(("values.nulls", "values.repeated*"), DRAWN, each=True),
     # Columns that the schema renames, adds or loses are so for a projection, too.
     _Row(("structure.strings-*", "structure.fields-listed", "schema.columns-*", "schema.names"),
-         ("projection.only-the-selected", "projection.all-the-selected"), each=True),
+         ("projection.only-the-selected", "projection.all-the-selected", "projection.order-is-the-tables",
+          "projection.case-does-not-matter"), each=True),
     _Row(("schema.order",), ("projection.order-is-the-tables",)),
     _Row(("schema.metadata-*",), ("schema.metadata-*",)),
     # A server that knows no time zone has none in a RANGE.

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterable
 from typing import Final
 
-from conformance.contain.text import keep_safe
+from conformance.contain.text import LIMIT, keep_safe, safe, told_apart
 from conformance.records.base import record
 from conformance.records.closed import Outcome, ReadingOutcome
 
@@ -38,6 +38,11 @@ class Finding:
     end: int | None = None
 
     def __post_init__(self) -> None:
+        one, other = self.required, self.observed
+        if len(one) + len(other) > LIMIT and one != other and safe(one) == safe(other):
+            required, observed = told_apart(one, other, LIMIT // 2)
+            object.__setattr__(self, "required", required)
+            object.__setattr__(self, "observed", observed)
         keep_safe(self, "required", "observed")
         keep_safe(self, "field", limit=PATH)
 

@@ -12,7 +12,7 @@ from typing import Final
 from rich.console import Console
 from rich.text import Text
 
-from conformance.contain.text import many
+from conformance.contain.text import APART, many, told_apart
 from conformance.contract.offers import profile_of
 from conformance.contract.profilerow import CORE
 from conformance.contract.wholecase import EXPLAINED
@@ -23,7 +23,7 @@ from conformance.report.terminallayout import UNBOUNDED, commanded, cut
 
 __all__ = ["MOST", "print_card"]
 
-ABSENT: Final = "UNIMPLEMENTED"
+_ABSENT: Final = re.compile(r"(?:^|\bended in )UNIMPLEMENTED\b")
 """The status by which a server says that it does not have a method, or an option of one."""
 IGNORED: Final = frozenset({
     "compression.lz4-frame-is-applied", "compression.zstd-is-applied", "compression.payload-size-is-set",
@@ -34,6 +34,8 @@ MOST: Final = 7
 LONGEST: Final = 120
 """The longest line where nobody has a width, as in a file: a card is for reading."""
 _LABEL: Final = 10
+_DIFFERENCE: Final = 20
+"""The characters that are shown of two texts from their first difference on, if both are cut before it."""
 _ADDRESS: Final = re.compile(r":? ?\(?https?://\S+")
 _HEX: Final = 25
 
@@ -93,10 +95,14 @@ def _fact(label: str, text: str, width: int, style: str = "") -> Line:
 def _facts(deviation: Deviation, width: int) -> Iterator[Line]:
     """What came and what was expected, in one line if both fit."""
     finding = deviation.finding
-    got = " ".join(deviation.text.split())
+    got, want, field = " ".join(deviation.text.split()), " ".join(deviation.required.split()), ""
     if finding is not None and finding.field and not got.startswith(finding.field):
-        got = f"{finding.field}: {got}"
-    want = deviation.required
+        field = f"{finding.field}: "
+    room = width - 2 - _LABEL - len(field)
+    if cut(got, room) == cut(want, room) and got != want:
+        # The screen has no place for both: where they differ is what matters.
+        got, want = told_apart(got, want, max(room - APART - _DIFFERENCE, 1), difference=_DIFFERENCE)
+    got = f"{field}{got}"
     if want and 2 + _LABEL + len(got) + len("      want  ") + len(want) <= width:
         yield ("  got       ", "bold"), (got, "red"), ("      want  ", "bold"), (want, "")
         return
@@ -138,7 +144,7 @@ def _hurts(deviation: Deviation, width: int) -> Iterator[Line]:
 def _declared(cause: Cause, width: int) -> Iterator[Line]:
     """How to say that the server does not offer what it refused as not implemented, or ignored as it may."""
     profile = profile_of(cause.clause)
-    if profile != CORE and (cause.clause in IGNORED or cause.own[0].text.startswith(ABSENT)):
+    if profile != CORE and (cause.clause in IGNORED or _ABSENT.search(cause.own[0].text)):
         yield _fact("or", f'declare it: not_offered = ["{profile}"] in the target file', width)
 
 

@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from conformance._jsonschema import json_schema
+from conformance.contain.text import APART, DIFFERENCE, told_apart
 from conformance.contract.offers import profile_of, profile_titles
+from conformance.contract.view import NOTHING_SHOWN
 from conformance.engine.events import RunStarted
 from conformance.engine.expectations import glob_match
 from conformance.engine.result import Deviation
@@ -46,7 +48,6 @@ SILENT: Final = "no case of the run showed anything that the clause applies to"
 NOT_MADE: Final = "their tables could not be made"
 ANOTHER: Final = "the answer failed another clause and did not show this one"
 """What may keep a clause from being judged on a case; a report of an older suite does not say which of them did."""
-NOTHING_SHOWN: Final = "nothing in the exchange shows it"
 UNSEEDED: Final = "cannot seed"
 """How the reason begins why a case was not put to a target that has not its table."""
 NOT_OFFERED: Final = "the target does not offer {profile}"
@@ -217,16 +218,25 @@ def _broken(report: Report, outcomes: set[Outcome]) -> Iterator[Broken]:
                     None,
                 )
                 note, issue = (entry.note, entry.issue) if entry is not None else ("", "")
+                observed, required = _lines(item.text, item.required)
                 yield Broken(
-                    clause, level_of(clause), item.outcome, item.reason, len(item.cases), note, issue,
-                    _line(item.text), _line(item.required),
-                )  # fmt: skip
+                    clause,
+                    level_of(clause),
+                    item.outcome,
+                    item.reason,
+                    len(item.cases),
+                    note,
+                    issue,
+                    observed,
+                    required,
+                )
 
 
-def _line(text: str) -> str:
-    """A text on one line, and no longer than a cell of a table bears."""
-    line = " ".join(text.split())
-    return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
+def _lines(observed: str, required: str) -> tuple[str, str]:
+    """Two texts, each on one line and no longer than a cell of a table bears, that differ where the whole texts do."""
+    one, other = (" ".join(text.split()) for text in (observed, required))
+    shown = told_apart(one, other, LONGEST)
+    return shown if max(map(len, shown)) <= LONGEST else told_apart(one, other, LONGEST - APART - DIFFERENCE)
 
 
 def _not_judged(report: Report) -> Iterator[Gap]:

@@ -278,6 +278,7 @@ def test_two_columns_of_one_name_do_not_stop_the_judge() -> None:
     found = served(lambda rows: rows.append_column(rows.schema.field(0), rows.column(0)))
 
     assert set(found) == {"schema.columns-known"}
+    assert "a second field of this name" in found["schema.columns-known"]
 
 
 @pytest.mark.parametrize("of", [BqType.DATE, BqType.DATETIME, BqType.TIMESTAMP])

@@ -179,6 +179,22 @@ class TestRefusals:
 
         assert [cause.cases for cause in found(*cases, served(judged("d")))] == [("a", "b")]
 
+    def test_refusals_without_a_text_are_one_cause_whatever_their_status(self) -> None:
+        """What the text would have to name follows from it."""
+        clause = "errors.message-says-something"
+        cases = [
+            judged("a", fails("a", clause, "no message with the status 'NOT_FOUND'")),
+            judged(
+                "b",
+                fails("b", clause, "no message with the status 'INVALID_ARGUMENT'"),
+                fails("b", "errors.unknown-column-is-named", "''"),
+            ),
+        ]
+
+        (cause,) = found(*cases)
+
+        assert (cause.clause, [echo.clause for echo in cause.echoes]) == (clause, ["errors.unknown-column-is-named"])
+
     def test_the_wrong_status_of_refusals_is_one_cause(self) -> None:
         """The texts are right, and differ; the status is what is wrong with all of them."""
         clause, code = "errors.permanent-one-is-not-unknown", "errors.missing-table-has-its-code"
@@ -352,6 +368,15 @@ class TestBlocks:
 
         assert [cause.blocks for cause in found(refused)] == [hidden]
         assert [cause.blocks for cause in found(refused, served)] == [(), ()]
+
+    def test_what_another_case_went_through_without_showing_is_not_blocked(self) -> None:
+        """A server without polls shows none in a case of polls alone, so no other method keeps it back elsewhere."""
+        polls = "flight-poll.progress-from-0-to-1"
+        refused = dataclasses.replace(refusal("a", LZ4), blocked=(polls,))
+        alone = judged("b", Verdict("b", polls, Outcome.UNTESTABLE, reason="nothing in the exchange shows it"))
+
+        assert found(refused)[0].blocks == (polls,)
+        assert found(refused, alone)[0].blocks == ()
 
     def test_what_the_case_owed_is_blocked_by_what_ended_it(self) -> None:
         """The list comes with the case."""
@@ -541,6 +566,21 @@ def test_every_failed_deviation_belongs_to_a_cause() -> None:
 def test_an_expected_failure_is_no_cause() -> None:
     """There is nothing to fix that is not known."""
     assert found(judged("a", passing("a", "schema.order"))) == ()
+
+
+@pytest.mark.parametrize(
+    ("said", "clause", "named"),
+    [
+        ("UNIMPLEMENTED: no such method", "flight-exchange.nothing-is-lost", 'not_offered = ["exchange"]'),
+        ("UNIMPLEMENTED: no such method", "flight-errors.has-its-code", ""),
+        ("INTERNAL: no such method", "flight-exchange.nothing-is-lost", ""),
+    ],
+)
+def test_the_clause_leads_to_what_is_not_offered_where_no_option_does(said: str, clause: str, named: str) -> None:
+    """A method of Flight belongs to one profile or to several, and the clause tells which."""
+    (cause,) = found(refusal("a", said=said, clause=clause))
+
+    assert [one.rpartition(" says ")[2] for one in cause.contrast if "not_offered" in one] == ([named] if named else [])
 
 
 @pytest.mark.parametrize(

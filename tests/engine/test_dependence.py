@@ -7,6 +7,7 @@ import fnmatch
 import pytest
 
 from conformance.contract.clause import CLAUSES, load_chapters
+from conformance.contract.comparing.declarations import SECOND_FIELD
 from conformance.engine import dependence
 from conformance.engine.dependence import Symptom, causes_within
 from conformance.records import Finding
@@ -60,3 +61,25 @@ def test_a_type_that_is_wrong_explains_that_it_is_unknown_in_its_field_alone() -
     other = Symptom("a", "types.known", 1, Finding("types.known", "x", "y", call=0, field="more"), 0, 0)
 
     assert causes_within([same, other, wrong]) == {same: wrong, other: other, wrong: wrong}
+
+
+def on_field(clause: str, field: str, observed: str = "y") -> Symptom:
+    """A finding of ``clause`` on a field of the schema."""
+    return Symptom("a", clause, 0, Finding(clause, "x", observed, call=0, field=field), 0, 0)
+
+
+def test_a_column_of_another_name_is_missing_and_is_a_field_that_nobody_knows() -> None:
+    """One cause. A surplus field of another record is none of it."""
+    missing, renamed = on_field("schema.columns-present", "a.number"), on_field("schema.columns-known", "a.num")
+    elsewhere = on_field("schema.columns-known", "more")
+
+    assert causes_within([renamed, missing, elsewhere]) == {missing: missing, renamed: missing, elsewhere: elsewhere}
+
+
+@pytest.mark.parametrize(("again", "explains"), [(f", {SECOND_FIELD}", True), ("", False)])
+def test_a_name_that_comes_twice_explains_readers(again: str, *, explains: bool) -> None:
+    """Some refuse it, and others keep one of the columns. A surplus field of another name is read by all."""
+    surplus = on_field("schema.columns-known", "word", f"word: int64{again}")
+    reader = symptom("readers.read-without-error")
+
+    assert causes_within([reader, surplus])[reader] is (surplus if explains else reader)

@@ -75,6 +75,14 @@ def test_a_right_refusal_is_no_request_to_compare() -> None:
     assert requests(step, sample_call(status="NOT_FOUND")) == ()
 
 
+def test_a_request_that_may_be_refused_and_is_was_not_served() -> None:
+    """Else a feature would count as served that was refused each time."""
+    step = CreateSession(row_restriction="number > 1", expect=Expect(codes=("OK", "INVALID_ARGUMENT")))
+
+    assert requests(step, sample_call(status="INVALID_ARGUMENT")) == ()
+    assert [one.refused for one in requests(step, sample_call())] == [""]
+
+
 def test_a_table_has_its_types_and_its_nesting() -> None:
     """At every level."""
     inner = Column("b", BqType.INT64, Mode.REPEATED)

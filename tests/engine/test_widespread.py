@@ -208,6 +208,20 @@ def test_a_record_that_always_comes_whole_is_one_cause() -> None:
     assert cause.clause == "projection.nested-path-keeps-its-record"
 
 
+def test_a_name_that_comes_twice_is_one_cause_whatever_is_selected() -> None:
+    """In a whole session, in one that selects columns, and in one that names them in another case."""
+    names = "the columns ['id', 'id']"
+    cases = [
+        judged("a", fails("a", "schema.columns-present", "number: the fields ['id', 'id']")),
+        judged("b", fails("b", "projection.order-is-the-tables", names)),
+        judged("c", fails("c", "projection.case-does-not-matter", names)),
+    ]
+
+    (cause,) = found(*cases)
+
+    assert cause.clause == "schema.columns-present"
+
+
 SPLIT = Request(2, "SplitReadStream", ("a split",))
 OFFSET = Request(1, "ReadRows", ("an offset",))
 

@@ -160,3 +160,13 @@ def test_verdicts_of_passes_are_verdicts() -> None:
     assert made == [Verdict("case", clause, Outcome.PASS) for clause in ("body.one", "body.two")]
     with pytest.raises(AttributeError):
         made[0].clause = "body.three"
+
+
+def test_two_long_texts_of_a_finding_are_not_cut_to_the_same() -> None:
+    """Their lengths and the first difference stay, also where the record is read again."""
+    same = "a" * 3000
+    finding = Finding("types.record", f"{same}b", f"{same}c")
+
+    assert finding.required.endswith("(3001 characters, from 3000 on: b)")
+    assert finding.observed.endswith("(3001 characters, from 3000 on: c)")
+    assert from_json(Finding, to_json(finding)) == finding

@@ -24,10 +24,10 @@ from tests.report.samples import result_of
 COLUMNS, LINES = 80, 40
 
 
-def printed(result: Result, run: str | None = "LOG") -> str:
+def printed(result: Result, run: str | None = "LOG", *, width: int = COLUMNS) -> str:
     """The first screen as plain text."""
     buffer = io.StringIO()
-    print_overview(terminal(file=buffer, width=COLUMNS), result, run=run)
+    print_overview(terminal(file=buffer, width=width), result, run=run)
     return buffer.getvalue()
 
 
@@ -147,6 +147,30 @@ def test_a_feature_that_is_not_implemented_may_be_declared() -> None:
     assert told in printed(result_of(failing("a", "restriction.comparison", absent)))
     assert told not in printed(result_of(failing("a", "restriction.comparison", broken)))
     assert "not_offered" not in printed(result_of(failing("a", "session.plain-request-is-served", absent)))
+
+
+@pytest.mark.parametrize("width", [80, 120])
+@pytest.mark.parametrize("field", ["", "name"])
+def test_two_texts_that_are_cut_are_not_shown_as_equal(field: str, width: int) -> None:
+    """Where both would end before they differ, each has its length and what differs."""
+    same = "x" * 150
+    finding = Finding("values.string", f"'{same}one {same}'", f"'{same}two {same}'", call=0, field=field)
+    verdict = Verdict("a", "values.string", Outcome.FAIL, (finding,))
+    result = fold([started("values.string", cases=["a"]), judged("a", verdict), RunEnded(1.0)])
+
+    text = printed(result, width=width)
+
+    assert "characters, from 151 on: two xxx" in text
+    assert "characters, from 151 on: one xxx" in text
+
+
+def test_a_method_of_flight_that_is_not_implemented_may_be_declared() -> None:
+    """Its findings name the method before the status."""
+    text = printed(
+        result_of(failing("a", "flight-exchange.nothing-is-lost", "call 0, DoExchange: ended in UNIMPLEMENTED: no"))
+    )
+
+    assert '  or        declare it: not_offered = ["exchange"] in the target file\n' in text
 
 
 def test_everything_is_shown_without_another_run() -> None:

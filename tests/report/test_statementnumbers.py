@@ -14,9 +14,9 @@ from conformance.contract.disputes import Dispute
 from conformance.engine import causes, selection
 from conformance.engine.events import Event, RunEnded
 from conformance.engine.result import fold
-from conformance.records import Outcome, Verdict
+from conformance.records import Finding, Outcome, Verdict
 from conformance.report.document import document
-from conformance.report.statementnumbers import FileDigest, statement_on
+from conformance.report.statementnumbers import LONGEST, FileDigest, statement_on
 from conformance.report.statementpage import markdown, sections
 from conformance.report.summary import Cell
 from conformance.truth.confirmed import Confirmed
@@ -255,3 +255,18 @@ def test_a_run_again_refutes_the_statement(targets: Path, tmp_path: Path) -> Non
     assert believed[0] == 0
     assert refuted[0] == 1
     assert "framing.batch-without-end-of-stream: pass in the statement, fail when it is run again" in refuted[1]
+
+
+def test_what_was_observed_is_not_cut_to_what_is_required() -> None:
+    """A cell has the lengths and the first difference of two texts that it cannot hold."""
+    same = "a" * 300
+    finding = Finding("types.record", f"{same}b", f"{same}c", call=0)
+    failed = Verdict("a", "types.record", Outcome.FAIL, (finding,))
+    events: list[Event] = [started("types.record"), samples.judged("a", failed), RunEnded(1.0)]
+
+    made = statement_on(document(fold(events)), releases=(), report_file=FileDigest("r", "0"), logs=(), cases=1)
+
+    (broken,) = made.failed
+    assert broken.observed.endswith("(301 characters, from 300 on: c)")
+    assert broken.required.endswith("(301 characters, from 300 on: b)")
+    assert max(len(broken.observed), len(broken.required)) <= LONGEST

@@ -35,7 +35,7 @@ rule_clauses(bodies, ANY_BATCH,
       """),
     must("buffers.one-frame", Rule.COMPRESSION_TRAILING_BYTES,
       "pyarrow 26.0.1: `Lz4 compressed input contains more than one frame`; nanoarrow 0.9.0, arro3 0.9.1 and"
-      " Polars 2.1.0 ignore what follows one of LZ4; of ZSTD, Polars alone",
+      " Polars 2.1.0 ignore what follows one of LZ4, and of them Polars alone what follows one of ZSTD",
       "Nothing follows the frame of LZ4, or the frames of ZSTD, in a compressed buffer."),
     should("buffers.frame-length", Rule.COMPRESSION_PADDING_IN_LENGTH,
       "pyarrow 26.0.1, of LZ4: `Lz4 compressed input contains more than one frame`"),

@@ -12,7 +12,7 @@ from typing import Final
 
 from conformance import wire
 from conformance.contract.clause import Violation, clause
-from conformance.contract.comparing.declarations import LISTS, ColumnPair, Declared, about_columns
+from conformance.contract.comparing.declarations import LISTS, SECOND_FIELD, ColumnPair, Declared, about_columns
 from conformance.contract.mapping import EXTENSION_METADATA, EXTENSION_NAME, ITEM, RANGE_KEY, field_metadata
 from conformance.contract.messages import legible_schemas, per_schema
 from conformance.contract.sources import (
@@ -56,11 +56,12 @@ def columns_present(declared: Declared) -> Iterator[Violation]:
 def columns_known(declared: Declared) -> Iterator[Violation]:
     """Every field of the schema is a column of the session, or a field of its RECORD, and occurs once."""
     for layer in declared.unselected:
-        known = {id(field) for _, field in layer.partners()}
+        known = {id(field): field.name for _, field in layer.partners()}
         for field in layer.fields:
             if id(field) not in known:
                 names = _listed(column.name for column in layer.columns)
-                yield Violation(f"no field but {names}", str(field), _join(layer.path, field.name))
+                again = f", {SECOND_FIELD} of this name" if field.name in known.values() else ""
+                yield Violation(f"no field but {names}", f"{field}{again}", _join(layer.path, field.name))
 
 
 @about_columns("schema.names", source=(STREAM_PROTO, CAPTURED), breaks="clients that get the column by its name")

@@ -19,7 +19,10 @@ from conformance.contract.sources import Sources
 from conformance.contract.view import DeclaredSchema, View, once_per_view
 from conformance.records import BqType, Column, Level, Mode
 
-__all__ = ["ColumnPair", "Declared", "Layer", "UnpairedFields", "about_columns", "declared"]
+__all__ = ["SECOND_FIELD", "ColumnPair", "Declared", "Layer", "UnpairedFields", "about_columns", "declared"]
+
+SECOND_FIELD: Final = "a second field"
+"""The words in a finding by which it is about a field of a name that another field of its record has."""
 
 LISTS: Final = frozenset(
     {

@@ -7,7 +7,7 @@ found, so the verdict gives the reason instead.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from conformance.contract.clause import Clause
 from conformance.contract.ipc.ipcview import IPC_CASE, IpcView
@@ -16,7 +16,7 @@ from conformance.contract.judge import judge_view
 from conformance.contract.messages import bodies
 from conformance.contract.raised import Raised, attempt
 from conformance.records import Outcome, Verdict
-from conformance.wire import Header, Message, Rule, WireRule
+from conformance.wire import Header, Rule, WireRule
 
 __all__ = ["judge_read"]
 
@@ -42,22 +42,36 @@ def judge_read(view: IpcView, clauses: Sequence[Clause]) -> list[Verdict]:
     if stream is not None and stream.outdated:
         reason = f"{stream.messages[0].version} has other tables and layouts than V4 and V5"
         return _replaced(clauses, found, {clause.id: reason for clause in clauses})
-    unread = sorted(_unread(view), key=lambda one: one[1])  # those without a legible header first
+    unread = sorted(_unread(view), key=lambda one: one.headed)  # those without a legible header first
     if not unread:
         return list(found.values())
-    message, headed = unread[0]
-    reason = f"the {message.header} message at byte {message.start} could not be read by its schema"
+    headed, reason = unread[0].headed, unread[0].reason
     about = (clause for clause in clauses if _is_about(clause, headed=headed, judged=clause.id in found))
     return _replaced(clauses, found, {clause.id: reason for clause in about})
 
 
-def _unread(view: IpcView) -> Iterator[tuple[Message, bool]]:
-    """Each batch whose body was not judged, and whether its header was."""
+class _Unread(NamedTuple):
+    """A batch whose body was not judged or is not all there: whether its header was judged, and why."""
+
+    headed: bool
+    reason: str
+
+
+def _unread(view: IpcView) -> Iterator[_Unread]:
+    """Each such batch; a message that does not say what it is may be one."""
     headed = {id(one) for one in bodies(view)}
     for batch in view.batches:
         message, read = batch.first, batch.message
-        if message is not None and message.header in _BATCHES and (read is None or read.body is None):
-            yield message, id(batch) in headed
+        if message is None:
+            continue
+        place = f"message at byte {message.start}"
+        if message.header is Header.UNKNOWN:
+            yield _Unread(headed=False, reason=f"the {place} could not be read")
+        elif message.header in _BATCHES and (read is None or read.body is None):
+            reason = f"the {message.header} {place} could not be read by its schema"
+            yield _Unread(headed=id(batch) in headed, reason=reason)
+        elif read is not None and any(fault.rule is Rule.MESSAGE_BODY_TRUNCATED for fault in read.faults):
+            yield _Unread(headed=id(batch) in headed, reason=f"the bytes end within the {message.header} {place}")
 
 
 def _is_about(clause: Clause, *, headed: bool, judged: bool) -> bool:

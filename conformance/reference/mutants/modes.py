@@ -126,6 +126,20 @@ def column_surplus(batch: pa.RecordBatch) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays([*batch.columns, surplus], schema=pa.schema(fields))
 
 
+@rows_mutant(
+    "columns.named-twice",
+    kills="schema.columns-known",
+    also={"schema.columns-present": "the second column has no field of its name"},
+)
+def second_named_like_the_first(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """The second column has the name of the first."""
+    if batch.num_columns < 2:
+        return batch
+    first, second, *others = batch.schema
+    fields = [first, second.with_name(first.name), *others]
+    return pa.RecordBatch.from_arrays(batch.columns, schema=pa.schema(fields))
+
+
 @rows_mutant("metadata.own-key", kills="schema.metadata-keys", defects=("I-101",))
 def own_key(batch: pa.RecordBatch) -> pa.RecordBatch:
     """Every column carries a key of the server's own, as rows that went through Parquet do."""

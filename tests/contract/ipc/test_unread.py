@@ -60,6 +60,25 @@ def test_what_was_judged_of_a_batch_passes_or_fails(schema: bytes, batch: bytes)
     assert judged["buffers.codec-known"][0] is Outcome.PASS
 
 
+def test_what_is_behind_the_end_of_the_bytes_is_not_judged() -> None:
+    """The header of the batch is judged, and its values are not."""
+    judged = _judged(SCHEMA, BATCH[:-4])
+
+    said = f"the bytes end within the RecordBatch message at byte {len(SCHEMA)}"
+    assert judged["stream.whole"][0] is Outcome.FAIL
+    assert judged["body.buffer-count"][0] is Outcome.PASS
+    assert judged["body.text-utf8"] == judged["body.validity-size"] == (Outcome.UNTESTABLE, said)
+
+
+def test_a_message_that_does_not_say_what_it_is_may_have_a_body() -> None:
+    """The bytes end within its metadata, or its root is nowhere."""
+    for broken in (BATCH[:40], BATCH[:8] + b"\xff\xff\xff\x7f" + BATCH[12:]):
+        judged = _judged(SCHEMA, broken)
+
+        said = f"the message at byte {len(SCHEMA)} could not be read"
+        assert judged["body.buffer-count"] == judged["body.text-utf8"] == (Outcome.UNTESTABLE, said)
+
+
 def test_bodies_without_a_schema_are_not_judged() -> None:
     """A schema that cannot be read leaves no body to be judged by it."""
     judged = _judged(schema_message(field("x", "List")), BATCH, END)

@@ -58,7 +58,7 @@ def code_of_an_unknown_thing(call: FlightCall) -> Iterator[Violation]:
 def message_says_something(call: FlightCall) -> Iterator[Violation]:
     """A refusal has a message for people: a bare code does not show them what was wrong."""
     if not call.raw.details.strip():
-        yield Violation("a message", f"{call.raw.status} without a message")
+        yield Violation("a message", f"no message with the status {call.raw.status!r}")
 
 
 @_clause(

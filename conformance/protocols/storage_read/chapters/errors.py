@@ -82,7 +82,7 @@ def permanent_one_is_not_retryable(call: StorageCall) -> Iterator[Violation]:
 def message_says_something(call: StorageCall) -> Iterator[Violation]:
     """A refusal has a message for people: a bare code does not show them what was wrong."""
     if not call.raw.details.strip():
-        yield Violation("a message", f"{call.raw.status} without a message")
+        yield Violation("a message", f"no message with the status {call.raw.status!r}")
 
 
 @clause(

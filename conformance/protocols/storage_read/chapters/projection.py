@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from conformance.contract.clause import Violation, clause
 from conformance.contract.closed import Feature, Paths
+from conformance.contract.comparing.declarations import SECOND_FIELD
 from conformance.contract.comparing.expected import expected_columns
 from conformance.contract.comparing.matching import row_hashes, shape
 from conformance.contract.sources import (
@@ -158,7 +159,12 @@ def order_is_the_tables(session: SessionView) -> Iterator[Violation]:
     wanted, came = _names(session)
     known, there = frozenset(wanted), frozenset(came)
     if [name for name in came if name in known] != [name for name in wanted if name in there]:
-        yield Violation(f"the columns in the order {wanted}", f"the order {came}", field="arrow_schema")
+        yield Violation(f"the columns in the order {wanted}", f"the order {came}{_again(came)}", field="arrow_schema")
+
+
+def _again(names: Sequence[str]) -> str:
+    """What a finding adds where a name comes twice."""
+    return f", with {SECOND_FIELD} of one name" if len({*names}) < len(names) else ""
 
 
 # --- nested paths ---------------------------------------------------------------------------------
@@ -228,7 +234,7 @@ def case_does_not_matter(session: SessionView) -> Iterator[Violation]:
     elif _fields(session) is not None:
         wanted, came = _names(session)
         if sorted(wanted) != sorted(came):
-            yield Violation(f"the columns {wanted}", f"the columns {came}", field="arrow_schema")
+            yield Violation(f"the columns {wanted}", f"the columns {came}{_again(came)}", field="arrow_schema")
 
 
 @clause(
