@@ -40,7 +40,7 @@ HEADINGS: Final = {
         *("log", "exchanges", "json", "html", "open", "junit", "sarif", "badge", "badges", "github"),
         *("step-summary", "out"),
     ),
-    "What decides the exit status": ("gate",),
+    "What decides the exit status": ("gate", "expected"),
 }
 """The headings of options, each with their names; all others come last."""
 HEADINGS_OF: Final = {

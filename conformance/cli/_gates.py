@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 import click
 
@@ -16,7 +16,10 @@ from conformance.report.document import document
 from conformance.report.gatecells import CellState, GateCell, Judgement
 from conformance.report.gatefile import Gate, GateError, Passage, read_gate
 
-__all__ = ["fails_by", "gate_option"]
+__all__ = ["GateOption", "fails_by", "gate_option"]
+
+GateOption: TypeAlias = tuple[Path, Gate] | None
+"""The file of ``--gate`` and its content."""
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -35,7 +38,7 @@ def gate_option(function: F) -> F:
     )(function)
 
 
-def fails_by(gate: tuple[Path, Gate] | None, result: Result) -> bool:
+def fails_by(gate: GateOption, result: Result) -> bool:
     """True if the run fails: by its gate if it has one, whose result is printed then, else by itself.
 
     Raises:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import concurrent.futures
 import dataclasses
+import functools
 import re
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -16,10 +17,11 @@ from typing import Any, Final, NoReturn, Protocol, TypeAlias, TypeVar
 
 import click
 
+from conformance.cli._gates import GateOption, fails_by, gate_option
 from conformance.cli._group import Unusable
 from conformance.cli._interrupts import Interrupted
-from conformance.cli._numbers import SECONDS
-from conformance.cli._options import FOLDER, level_option
+from conformance.cli._numbers import ATTEMPTS, SECONDS
+from conformance.cli._options import EXISTING, FOLDER, level_option
 from conformance.cli._outputs import Outputs, conclude, open_page, reported
 from conformance.cli._progress import Progress, progress, quiet_option, watch
 from conformance.disk.files import DiskError, write_whole
@@ -29,8 +31,11 @@ from conformance.engine.reading import REUSE
 from conformance.engine.result import Result, fold
 from conformance.engine.selection import Patterns
 from conformance.engine.session import own_file
+from conformance.engine.shards import Shard
+from conformance.engine.subjects import Putting
 from conformance.readers.ipc.job import WAITS, JobLimits
 from conformance.report.summary import verdict_line
+from conformance.targets.specfile import load_expected
 
 __all__ = [
     "ANSWER_SECONDS",
@@ -42,6 +47,7 @@ __all__ = [
     "judge_each",
     "known_names",
     "limits_of",
+    "putting_options",
     "run_options",
     "skipped",
 ]
@@ -99,6 +105,48 @@ def _with_options(function: F, **default: Any) -> F:
     return level_option(seconds(reports(quiet_option(function))))
 
 
+def putting_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options for how inputs are put to an implementation, as one argument ``putting``, and
+    ``--gate``.
+    """
+
+    @click.option(
+        "--shard", metavar="I/N", help="Put only shard I of N, by a hash of the id; `report` merges the logs."
+    )
+    @click.option(
+        "--repeat",
+        metavar="N",
+        type=ATTEMPTS,
+        default=1,
+        show_default=True,
+        help="Put each input N times, and say which failures occur only sometimes.",
+    )
+    @click.option(
+        "--expected",
+        metavar="FILE",
+        type=EXISTING,
+        help="A TOML file whose [[expected_failures]] are known; `conformance expect --expected` writes it.",
+    )
+    @click.option(
+        "--smoke/--no-smoke",
+        default=True,
+        show_default=True,
+        help="End early if no row comes for three plain inputs, which are put first.",
+    )
+    @gate_option
+    @functools.wraps(function)
+    def with_putting(
+        *, shard: str | None, repeat: int, expected: Path | None, smoke: bool, gate: GateOption, **arguments: Any
+    ) -> Any:
+        if gate is not None and shard is not None:
+            raise click.UsageError("expected --gate without --shard: give it to `report` with the logs of all shards")
+        part = None if shard is None else Shard.parse(shard)
+        known = () if expected is None else load_expected(expected)
+        return function(putting=Putting(part, repeat, known, smoke=smoke), gate=gate, **arguments)
+
+    return with_putting
+
+
 def limits_of(seconds: float | None) -> tuple[JobLimits, JobLimits]:
     """The limits of one job of a Python library, and of a program."""
     if seconds is None:
@@ -128,6 +176,7 @@ def judge_each(
     *,
     outputs: Outputs,
     reports: Path | None,
+    gate: GateOption = None,
     at_once: int = 1,
     first: Collection[str] = (),
 ) -> NoReturn:
@@ -136,14 +185,15 @@ def judge_each(
     Missing implementations are reported on standard error. A single report is printed. Of several, each has a line, and
     its report below it if the user said how much of it to show.
     ``outputs`` are the report files of a single implementation. Of several, the HTML page is the matrix of all, and
-    any other of these files is refused. ``reports`` is a directory for reports of each, written as soon as it is
+    any other of these files is refused, and so is a ``gate``.
+    ``reports`` is a directory for reports of each, written as soon as it is
     judged. ``at_once`` is the number of implementations that are judged at the same time, and
     those in ``first`` begin before others; the results and their order do not depend on either.
 
     Raises:
         Unusable: none is installed, or several are and a file that is the report of one is asked for.
     """
-    here = _installed(role, pool, outputs)
+    here = _installed(role, pool, [*outputs.of_one, *(["gate"] if gate is not None else [])])
     command = click.get_current_context().info_name or role
     with ExitStack() as stack:
         # All locks at once: a second command must end immediately, not after its first implementation.
@@ -164,18 +214,19 @@ def judge_each(
     left = [name for name in here if name not in results]
     if left:
         click.echo(f"not judged: {', '.join(left)}", err=True)
-    conclude(failures, fails=bool(left) or any(result.fails for result in results.values()))
+    failing = [name for name, result in results.items() if fails_by(gate, result)]
+    conclude(failures, fails=bool(left or failing))
 
 
-def _installed(role: str, pool: Judging, outputs: Outputs) -> list[str]:
-    """The names of those that are installed, if the outputs fit as many; the others are reported."""
+def _installed(role: str, pool: Judging, single: Sequence[str]) -> list[str]:
+    """The names of those that are installed, the others are reported; refuses several with the ``single`` options."""
     absent = pool.absent()
     for line in skipped(absent):
         click.echo(line, err=True)
     here = [name for name in pool.names if name not in absent]
     if not here:
         raise Unusable(f"expected at least one installed {role}, got none; the lines above say what is missing")
-    if len(here) > 1 and (single := outputs.of_one):
+    if len(here) > 1 and single:
         options = ", ".join(f"--{one}" for one in single)
         raise Unusable(f"expected one {role} for {options}, got {len(here)}: --reports DIR writes the reports of each")
     return here

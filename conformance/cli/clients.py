@@ -10,8 +10,9 @@ from typing import Any
 import click
 
 from conformance.cli._common import corpus_option
+from conformance.cli._gates import GateOption
 from conformance.cli._group import Unusable
-from conformance.cli._many import judge_each, run_options
+from conformance.cli._many import judge_each, putting_options, run_options
 from conformance.cli._options import EXISTING, protocol_options, select_option
 from conformance.cli._outputs import Outputs, output_options
 from conformance.clients.plugin import ClientsPlugin
@@ -19,6 +20,7 @@ from conformance.clients.task import ClientTask, client_clauses
 from conformance.contract.clause import Clause
 from conformance.engine.events import Event
 from conformance.engine.selection import LeftOut, Patterns, all_clauses, binds, undisputed
+from conformance.engine.subjects import Putting
 from conformance.protocol import DEFAULT_PROTOCOL, plugin
 from conformance.readers.ipc.adapters import adapters_directory
 from conformance.readers.programs.clientspec import load_program
@@ -40,6 +42,7 @@ from conformance.records import Level
 @protocol_options(ClientsPlugin, "Clients of {title}, instead of those of the Storage Read API.")
 @select_option("situations")
 @corpus_option
+@putting_options
 @run_options
 @output_options
 def command(
@@ -52,6 +55,8 @@ def command(
     level: str,
     seconds: float,
     reports: Path | None,
+    putting: Putting,
+    gate: GateOption,
     outputs: Outputs,
 ) -> None:
     """Judge clients of a protocol: whether their rows are true, errors stay errors, broken
@@ -92,12 +97,20 @@ def command(
 
     def judged(name: str) -> tuple[Iterable[Event], int]:
         task: ClientTask[Any] = ClientTask(
-            pool, name, situations, clauses, select=select, level=Level(level), left_out=aside, file=str(file or "")
+            pool,
+            name,
+            situations,
+            clauses,
+            select=select,
+            level=Level(level),
+            left_out=aside,
+            file=str(file or ""),
+            putting=putting,
         )
         return task.events(), len(situations)
 
     with brought.pool(programs, names, seconds=seconds) as pool:
-        judge_each("client", pool, judged, outputs=outputs, reports=reports)
+        judge_each("client", pool, judged, outputs=outputs, reports=reports, gate=gate)
 
 
 def _matching(globs: tuple[str, ...], names: Sequence[str], *, shipped: bool) -> list[str]:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
 import click
 
+from conformance.cli._gates import GateOption
 from conformance.cli._group import Unusable
-from conformance.cli._many import answer_options, judge_each, known_names, limits_of
+from conformance.cli._many import answer_options, judge_each, known_names, limits_of, putting_options
 from conformance.cli._numbers import CASES, seed_option
 from conformance.cli._options import FOLDER, select_option
 from conformance.cli._outputs import Outputs, output_options
@@ -18,6 +20,7 @@ from conformance.engine.events import Event
 from conformance.engine.readerinputs import Inputs
 from conformance.engine.reading import ReaderTask, reader_clauses
 from conformance.engine.selection import Patterns, all_clauses, binds, undisputed
+from conformance.engine.subjects import Putting
 from conformance.generate.vectors import VectorSet
 from conformance.readers.ipc.implementations import IPC_READERS
 from conformance.readers.ipc.jobpool import IpcPool
@@ -54,6 +57,7 @@ AT_ONCE: Final = 2
     show_default="golden/ipc",
     help="The directory of golden vectors.",
 )
+@putting_options
 @answer_options
 @output_options
 def command(
@@ -68,6 +72,8 @@ def command(
     folder: Path,
     seconds: float | None,
     reports: Path | None,
+    putting: Putting,
+    gate: GateOption,
     outputs: Outputs,
 ) -> None:
     """Judge readers of Arrow IPC: whether they survive broken data, refuse and accept what they should, and return
@@ -95,12 +101,12 @@ def command(
     clauses, aside = undisputed(clause for clause in reader_clauses() if binds(clause, Level(level)))
 
     def judged(name: str) -> tuple[Iterable[Event], int | None]:
-        reading = ReaderTask(pool, name, inputs, clauses, select, Level(level), seed, mangled, IPC_READERS, aside)
-        if vector is not None:
-            return reading.one(inputs.find(vector)), 1
-        return reading.events(), None  # how many readings there are depends on what the reader says that it can do
+        task = ReaderTask(pool, name, inputs, clauses, select, Level(level), seed, mangled, IPC_READERS, aside)
+        task = dataclasses.replace(task, only=None if vector is None else inputs.find(vector), putting=putting)
+        # How many readings there are depends on what the reader says that it can do.
+        return task.events(), None if vector is None else 1
 
     limits, programs = limits_of(seconds)
     with IpcPool(chosen, limits=limits, programs=programs, readers=IPC_READERS) as pool:
         first = [name for name, info in IPC_READERS.items() if info.takes_long]
-        judge_each("reader", pool, judged, outputs=outputs, reports=reports, at_once=AT_ONCE, first=first)
+        judge_each("reader", pool, judged, outputs=outputs, reports=reports, gate=gate, at_once=AT_ONCE, first=first)

@@ -7,13 +7,15 @@ from pathlib import Path
 
 import click
 
+from conformance.cli._gates import GateOption
 from conformance.cli._group import Unusable
-from conformance.cli._many import answer_options, judge_each, known_names, limits_of
+from conformance.cli._many import answer_options, judge_each, known_names, limits_of, putting_options
 from conformance.cli._options import select_option
 from conformance.cli._outputs import Outputs, output_options
 from conformance.contract.ipc.judging import PROFILE_OF, ipc_clauses
 from conformance.engine.events import Event
 from conformance.engine.selection import Patterns, all_clauses, binds, undisputed
+from conformance.engine.subjects import Putting
 from conformance.engine.writing import WriterTask, sample_ids
 from conformance.readers.ipc.implementations import IPC_READERS, IPC_WRITERS
 from conformance.readers.ipc.jobpool import IpcPool
@@ -25,6 +27,7 @@ from conformance.wire import Kind
 @click.option("--writer", "names", metavar="GLOB", multiple=True, help="A writer; may be repeated. All by default.")
 @select_option("samples")
 @click.option("--case", "case_id", metavar="ID", help="Only this row of the covering array.")
+@putting_options
 @answer_options
 @output_options
 def command(
@@ -35,6 +38,8 @@ def command(
     level: str,
     seconds: float | None,
     reports: Path | None,
+    putting: Putting,
+    gate: GateOption,
     outputs: Outputs,
 ) -> None:
     """Judge writers of Arrow IPC: every type with every option that they have, pairwise.
@@ -61,7 +66,7 @@ def command(
         profiles = [PROFILE_OF[Kind(kind)] for kind in pool.hello(name).writes]
         by_id = {one.id: one for profile in profiles for one in ipc_clauses(profile, writer=True)}
         clauses, aside = undisputed(clause for clause in by_id.values() if binds(clause, Level(level)))
-        writing = WriterTask(pool, name, clauses, select, Level(level), IPC_READERS, aside)
+        writing = WriterTask(pool, name, clauses, select, Level(level), IPC_READERS, aside, putting)
         try:
             rows = writing.rows() if case_id is None else [writing.find(case_id)]
         except ValueError as error:
@@ -70,4 +75,4 @@ def command(
 
     limits, programs = limits_of(seconds)
     with IpcPool(chosen, limits=limits, programs=programs, readers=IPC_READERS, writers=IPC_WRITERS) as pool:
-        judge_each("writer", pool, judged, outputs=outputs, reports=reports)
+        judge_each("writer", pool, judged, outputs=outputs, reports=reports, gate=gate)

@@ -10,10 +10,12 @@ from typing import Any, Final, Generic, Protocol, TypeVar
 from conformance.contract.clause import Clause
 from conformance.contract.clientjudging import ClientRead, Situation, judge_client
 from conformance.contract.raised import reason_of
-from conformance.engine.events import CLIENT_PROFILE, CaseJudged, Event, RunEnded
+from conformance.engine.events import CLIENT_PROFILE, CaseJudged, Event, RunStarted
 from conformance.engine.outcomes import WHOLE_CASE
 from conformance.engine.selection import LeftOut, all_clauses
+from conformance.engine.smoke import SMOKE
 from conformance.engine.started import implementation_started
+from conformance.engine.subjects import ONCE, Chosen, Putting, subject_events
 from conformance.protocol import DEFAULT_PROTOCOL
 from conformance.readers.info import ReaderInfo
 from conformance.readers.ipc.implementation import Hello
@@ -83,6 +85,7 @@ class ClientTask(Generic[S]):
     level: Level = Level.MAY
     left_out: tuple[LeftOut, ...] = ()
     file: str = ""
+    putting: Putting = ONCE
 
     def events(self) -> Iterator[Event]:
         """Put the client into each situation, judge what it makes of it, and yield the events.
@@ -90,10 +93,11 @@ class ClientTask(Generic[S]):
         Raises:
             Unavailable: the client is not built here; the text says what is missing.
         """
-        hello = self.pool.hello(self.client)
-        info = self.pool.infos[self.client]
-        began = time.monotonic()
-        yield implementation_started(
+        return subject_events(_Asking(self, self.pool.hello(self.client)), self.putting)
+
+    def started(self, hello: Hello) -> RunStarted:
+        """The first event of a run that puts the client into each situation once."""
+        return implementation_started(
             CLIENT_PROFILE,
             name=self.client,
             title=f"{hello.title}, {self.client.partition('.')[2]}",
@@ -106,19 +110,8 @@ class ClientTask(Generic[S]):
             clauses=self.clauses,
             left_out=self.left_out,
         )
-        tries: dict[str, int] = {}
-        for asked in self.situations:
-            yield self._judged(asked, tries)
-        remarks = [f"written in {hello.language}"]
-        if tries:
-            counts = ", ".join(f"{name} ({count} tries)" for name, count in tries.items())
-            remarks.append(f"asked more than once, because an error may be chance there: {counts}")
-        remarks += [f"documented loss: {one.kind}, {one.change} ({one.source})" for one in info.losses]
-        remarks += [f"cannot read {kind}: {reason}" for kind, reason in info.cannot.items()]
-        remarks += [f"documented gap: {kind} ({source})" for kind, source in info.gaps.items()]
-        yield RunEnded(time.monotonic() - began, tuple(remarks))
 
-    def _judged(self, asked: S, tries: dict[str, int]) -> CaseJudged:
+    def judged(self, asked: S, tries: dict[str, int]) -> CaseJudged:
         """The verdicts in one situation; ``tries`` gets its name if the client was asked more than once."""
         began = time.monotonic()
         rows, calls = 0, 0
@@ -154,3 +147,35 @@ class ClientTask(Generic[S]):
         known = {clause.id for clause in self.clauses}
         judged = judge_client(made, case_id=asked.id)
         return [verdict for verdict in judged if verdict.clause in known]
+
+
+class _Asking(Generic[S]):
+    """One run of a path of a client."""
+
+    def __init__(self, task: ClientTask[S], hello: Hello) -> None:
+        self._task = task
+        self._hello = hello
+        self._tries: dict[str, int] = {}
+
+    def started(self) -> RunStarted:
+        return self._task.started(self._hello)
+
+    @property
+    def whole(self) -> bool:
+        return not self._task.select
+
+    def plain(self) -> Sequence[str]:
+        return SMOKE
+
+    def judged(self, chosen: Chosen) -> Iterator[CaseJudged]:
+        return (self._task.judged(one, self._tries) for one in self._task.situations if chosen(one.id))
+
+    def remarks(self) -> Iterator[str]:
+        info = self._task.pool.infos[self._task.client]
+        yield f"written in {self._hello.language}"
+        if self._tries:
+            counts = ", ".join(f"{name} ({count} tries)" for name, count in self._tries.items())
+            yield f"asked more than once, because an error may be chance there: {counts}"
+        yield from (f"documented loss: {one.kind}, {one.change} ({one.source})" for one in info.losses)
+        yield from (f"cannot read {kind}: {reason}" for kind, reason in info.cannot.items())
+        yield from (f"documented gap: {kind} ({source})" for kind, source in info.gaps.items())

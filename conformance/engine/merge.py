@@ -37,7 +37,7 @@ class MergeError(ValueError):
 
 def merge(logs: Sequence[Sequence[Event]]) -> list[Event]:
     """The events of the run whose shards wrote ``logs``, in any order; the log of an unsharded run is returned
-    unchanged.
+    unchanged. Inputs of a reader, a writer or a client come in the order of their ids.
 
     The seconds of shards that ran at the same time count once. If one log is cut short, the result is incomplete too.
 

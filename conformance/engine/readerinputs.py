@@ -40,7 +40,10 @@ from conformance.wire import (
 from conformance.wire.arrow import schema_to_arrow
 from conformance.wire.integration import read_integration
 
-__all__ = ["Inputs", "ReadInput", "counted", "option_text"]
+__all__ = ["OPTION", "Inputs", "ReadInput", "counted", "option_text"]
+
+OPTION: Final = "@"
+"""Comes between the id of a vector and the options under which it is read."""
 
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
@@ -150,7 +153,7 @@ class Inputs:
         """
         if found := _MANGLED.fullmatch(name):
             return self._mangled(int(found[1]), int(found[2]))
-        base, _, option = name.partition("@")
+        base, _, option = name.partition(OPTION)
         if base in self._vectors:
             made = self._of_vector(base)
         elif base.startswith(f"{PREFIX}."):
@@ -276,7 +279,7 @@ def _with(made: ReadInput, options: Mapping[str, Any]) -> ReadInput:
     text = option_text(options)
     title = f"{made.title} Read with {text}."
     return dataclasses.replace(
-        made, id=f"{made.id}@{text}", title=title, options=options, expectation=expectation, schema=schema
+        made, id=f"{made.id}{OPTION}{text}", title=title, options=options, expectation=expectation, schema=schema
     )
 
 

@@ -6,7 +6,6 @@ The reader decodes in a process of its own (:mod:`conformance.readers.ipc`); thi
 from __future__ import annotations
 
 import dataclasses
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
@@ -16,11 +15,12 @@ from conformance.contract.ipc.expectation import Expectation
 from conformance.contract.ipc.reading import judge_reading
 from conformance.contract.raised import reason_of
 from conformance.engine.combining import covered, factors_of
-from conformance.engine.events import READ_PROFILE, CaseJudged, Event, RunEnded, RunStarted
+from conformance.engine.events import READ_PROFILE, CaseJudged, Event, RunStarted
 from conformance.engine.outcomes import WHOLE_CASE
-from conformance.engine.readerinputs import Inputs, ReadInput
+from conformance.engine.readerinputs import OPTION, Inputs, ReadInput
 from conformance.engine.selection import LeftOut
 from conformance.engine.started import implementation_started
+from conformance.engine.subjects import ONCE, Chosen, Putting, subject_events
 from conformance.readers.ipc.implementation import Hello, IpcReaderInfo
 from conformance.readers.ipc.implementations import IPC_READERS
 from conformance.readers.ipc.job import LIMIT, MEMORY, READ_OPTIONS, Job, JobAnswer, JobStage
@@ -40,6 +40,8 @@ _WHERE: Final = {
     JobStage.OWN: "while its own interface gave the values",
 }
 """The words for an end after the bytes were read."""
+_PLAIN: Final = ("types.int32", "types.utf8", "rows.several")
+"""Inputs of each kind that every reader reads."""
 _ENDS: Final = {Ended.DIED: Outcome.CRASH, Ended.HUNG: Outcome.HANG, Ended.EXHAUSTED: Outcome.HANG}
 
 
@@ -65,58 +67,16 @@ class ReaderTask:
     generated: int = 0
     readers: Mapping[str, IpcReaderInfo] = dataclasses.field(default_factory=lambda: IPC_READERS)
     left_out: tuple[LeftOut, ...] = ()
+    only: ReadInput | None = None
+    putting: Putting = ONCE
 
     def events(self) -> Iterator[Event]:
-        """Read every chosen input, judge the answers, and yield the events.
+        """Read every chosen input, or the ``only`` one, judge the answers, and yield the events.
 
         Raises:
             Unavailable: the reader is not installed; the text says what is missing.
         """
-        hello = self.pool.hello(self.reader)
-        began = time.monotonic()
-        yield self._started(hello)
-        asked: list[ReadInput] = []
-        read: list[ReadInput] = []
-        yield from self._answers(self.inputs.chosen(self.select, hello.read_options, hello.reads), asked, read)
-        remarks = (*_combinations(hello, asked, read), *_remarks(hello, self.readers[self.reader]))
-        yield RunEnded(time.monotonic() - began, remarks)
-
-    def one(self, asked: ReadInput) -> Iterator[Event]:
-        """As :meth:`events`, for one input alone.
-
-        Raises:
-            Unavailable: the reader is not installed; the text says what is missing.
-        """
-        hello = self.pool.hello(self.reader)
-        began = time.monotonic()
-        yield dataclasses.replace(self._started(hello), cases=(asked.id,), generated=0)
-        yield from self._answers([asked], [], [])
-        yield RunEnded(time.monotonic() - began)
-
-    def _answers(self, inputs: Iterable[ReadInput], asked: list[ReadInput], read: list[ReadInput]) -> Iterator[Event]:
-        """Read and judge; append to ``asked`` all inputs, and to ``read`` those that the reader did not say that it
-        cannot read. The inputs are made as they are needed: an interrupt does not wait for the last of them.
-        """
-
-        def jobs() -> Iterator[Job]:
-            for place, one in enumerate(inputs):
-                asked.append(one)
-                yield Job(str(place), one.kind, one.data, options=one.options)
-
-        for answer in self.pool.read(jobs(), [self.reader]):
-            one = asked[int(answer.id)]
-            if answer.outcome not in (Ended.UNSUPPORTED, Ended.UNAVAILABLE):
-                read.append(one)
-            yield CaseJudged(
-                case_id=one.id,
-                title=one.title,
-                replay=one.id,
-                verdicts=tuple(self.verdicts(one, answer)),
-                calls=1,
-                received=answer.rows,
-                seconds=answer.seconds,
-                generated=one.generated,
-            )
+        return subject_events(_Reading(self, self.pool.hello(self.reader)), self.putting)
 
     def verdicts(self, asked: ReadInput, answer: JobAnswer) -> list[Verdict]:
         """The verdicts on one answer; if the reader's process died or hung, a failure becomes a crash or a hang."""
@@ -150,7 +110,9 @@ class ReaderTask:
             return asked.expectation
         return dataclasses.replace(asked.expectation, rows=as_read_by(self.readers[self.reader], rows, asked.schema))
 
-    def _started(self, hello: Hello) -> RunStarted:
+    def started(self, hello: Hello) -> RunStarted:
+        """The first event of a run that puts each chosen input once."""
+        only = () if self.only is None else (self.only.id,)
         return implementation_started(
             READ_PROFILE,
             name=self.reader,
@@ -158,13 +120,72 @@ class ReaderTask:
             version=hello.version,
             select=self.select,
             level=self.level,
-            cases=self.inputs.ids(self.select),
+            cases=only or self.inputs.ids(self.select),
             all_cases=len(self.inputs.ids()),
             clauses=self._asked,
             left_out=self.left_out,
             seed=self.seed,
-            generated=self.generated,
+            generated=0 if only else self.generated,
         )
+
+
+class _Reading:
+    """One run of a reader, whose ``hello`` says which inputs it can be given."""
+
+    def __init__(self, task: ReaderTask, hello: Hello) -> None:
+        self._task = task
+        self._hello = hello
+        self._asked: list[ReadInput] = []
+        self._read: list[ReadInput] = []
+
+    def started(self) -> RunStarted:
+        return self._task.started(self._hello)
+
+    @property
+    def whole(self) -> bool:
+        return self._task.only is None and not self._task.select
+
+    def plain(self) -> Iterable[str]:
+        return (
+            () if self._task.only is not None else [f"{kind}.{name}" for name in _PLAIN for kind in self._hello.reads]
+        )
+
+    def judged(self, chosen: Chosen) -> Iterator[CaseJudged]:
+        """Read and judge. The inputs are made as they are needed: an interrupt does not wait for the last of them. An
+        input with options belongs to the shard of its vector.
+        """
+        task, asked = self._task, self._asked
+        known = (
+            [task.only]
+            if task.only is not None
+            else task.inputs.chosen(task.select, self._hello.read_options, self._hello.reads)
+        )
+
+        def jobs() -> Iterator[Job]:
+            for one in known:
+                if chosen(one.id.partition(OPTION)[0]):
+                    asked.append(one)
+                    yield Job(str(len(asked) - 1), one.kind, one.data, options=one.options)
+
+        for answer in task.pool.read(jobs(), [task.reader]):
+            one = asked[int(answer.id)]
+            if answer.outcome not in (Ended.UNSUPPORTED, Ended.UNAVAILABLE):
+                self._read.append(one)
+            yield CaseJudged(
+                case_id=one.id,
+                title=one.title,
+                replay=one.id,
+                verdicts=tuple(task.verdicts(one, answer)),
+                calls=1,
+                received=answer.rows,
+                seconds=answer.seconds,
+                generated=one.generated,
+            )
+
+    def remarks(self) -> Iterator[str]:
+        if self._task.only is None:
+            yield from _combinations(self._hello, self._asked, self._read)
+            yield from _remarks(self._hello, self._task.readers[self._task.reader])
 
 
 def _well_behaved(answer: JobAnswer, expectation: Expectation) -> JobAnswer:

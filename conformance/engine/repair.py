@@ -112,7 +112,7 @@ def _words(entry: ExpectedFailure) -> str:
 
 
 def rewrite(path: Path, entries: Sequence[ExpectedFailure]) -> None:
-    """Write ``entries`` into the target file at ``path``, in place of those it contains.
+    """Write ``entries`` into the file at ``path``, in place of those it contains; a list alone may be a new file.
 
     An entry of the file stays where it is, with its comments; if only its reason is another, that line is written
     again. New entries come last.
@@ -120,12 +120,13 @@ def rewrite(path: Path, entries: Sequence[ExpectedFailure]) -> None:
     Raises:
         TargetError: the new text would not parse to the intended entries; the file is left unchanged.
     """
-    before = path.read_text(encoding="utf-8")
+    before = path.read_text(encoding="utf-8") if path.exists() else ""
     new = [entry for entry in sorted(entries, key=_order) if entry not in _listed(before)]
     kept: list[str] = []
     for is_entry, lines in _parts(before):
         kept += _rewritten(lines, entries, new) if is_entry else lines
     after = "".join(kept).rstrip("\n") + "\n" + "".join(f"\n{_toml(entry)}" for entry in new)
+    after = after if before else after.lstrip("\n")
     try:
         same = sorted(_listed(after), key=_order) == sorted(entries, key=_order)
         safe = same and _without_list(after) == _without_list(before)

@@ -10,18 +10,18 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import json
-import time
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from conformance.contract.clause import Clause
 from conformance.contract.ipc.ipcview import Attached
 from conformance.contract.ipc.judging import judge_ipc
-from conformance.engine.events import WRITE_PROFILE, CaseJudged, Event, RunEnded, RunStarted
+from conformance.engine.events import WRITE_PROFILE, CaseJudged, Event, RunStarted
 from conformance.engine.given import expected_of, expected_tensors, not_asked
 from conformance.engine.outcomes import WHOLE_CASE
 from conformance.engine.selection import LeftOut, Patterns
 from conformance.engine.started import implementation_started
+from conformance.engine.subjects import ONCE, Chosen, Putting, subject_events
 from conformance.generate.covering import Combination, Coverage, Factors, Row, coverage, covering
 from conformance.readers.ipc.implementation import Hello, IpcReaderInfo
 from conformance.readers.ipc.implementations import IPC_READERS, IPC_WRITERS
@@ -37,6 +37,8 @@ __all__ = ["WriteTask", "WriterTask", "factors", "sample_ids", "tensor_factors"]
 
 _ANY: Final[Mapping[str, tuple[Hashable, ...]]] = {"min_space_savings": (None, 0.0, 0.5, 1.0)}
 """Values to try for options that accept any value; None means that the option is not given, as without a codec."""
+_PLAIN: Final = ("types.int32", "types.utf8", "rows.several")
+"""Samples that every writer writes, if it has no other options than its first ones."""
 _THREES: Final = frozenset({"sample", "codec", "given", "layout", "through"})
 """What a writer compresses, and how it got it, depend on the sample: these are covered in threes."""
 _GIVEN: Final = "given"
@@ -141,6 +143,7 @@ class WriterTask:
     level: Level = Level.MAY
     readers: Mapping[str, IpcReaderInfo] = dataclasses.field(default_factory=lambda: IPC_READERS)
     left_out: tuple[LeftOut, ...] = ()
+    putting: Putting = ONCE
 
     def samples(self) -> list[str]:
         """The samples that match the selection (globs)."""
@@ -187,27 +190,9 @@ class WriterTask:
             Unavailable: the writer is not installed; the text says what is missing.
         """
         hello = self.pool.hello(self.writer)
-        rows = self.rows() if rows is None else rows
-        began = time.monotonic()
-        yield self._started(hello, rows)
-        written = []
-        for answer, read_back in self._answers(rows, hello):
-            row = rows[int(answer.id)]
-            if answer.outcome is Ended.WRITTEN:
-                written.append(row)
-            yield CaseJudged(
-                case_id=row.id,
-                title=(TENSORS if row.kind is Kind.TENSOR else SAMPLES)[row.sample].title,
-                replay=row.id,
-                verdicts=tuple(self.verdicts(row, answer, read_back)),
-                calls=1,
-                received=len(answer.data),
-                seconds=answer.seconds,
-            )
-        remarks = (*(self._covered(hello, written) if whole else ()), *self._remarks(hello))
-        yield RunEnded(time.monotonic() - began, remarks)
+        return subject_events(_Writing(self, hello, self.rows() if rows is None else rows, whole=whole), self.putting)
 
-    def _answers(self, rows: Sequence[WriteTask], hello: Hello) -> Iterator[tuple[JobAnswer, str | None]]:
+    def answers(self, rows: Sequence[WriteTask], hello: Hello) -> Iterator[tuple[JobAnswer, str | None]]:
         """Each answer of the writer, with the error of its own library that reads what it wrote: empty if it reads it,
         None if it has no reader of the kind.
         """
@@ -253,7 +238,8 @@ class WriterTask:
         """The writer's own title; empty if the writer is named after its library's reader."""
         return IPC_WRITERS[self.writer].title if self.writer in IPC_WRITERS else ""
 
-    def _covered(self, hello: Hello, written: Sequence[WriteTask]) -> Iterator[str]:
+    def covered(self, hello: Hello, written: Sequence[WriteTask]) -> Iterator[str]:
+        """How much of the option space the written rows cover, in words."""
         found = [self.coverage(space, written) for space in _spaces(hello, self.samples())]
         reached, possible = (
             sum(counts) for counts in zip(*((one.reached, one.possible) for one in found), strict=True)
@@ -262,7 +248,8 @@ class WriterTask:
         if missing := possible - reached:
             yield f"{missing} combinations are not written, because the library refuses or lacks what they need"
 
-    def _remarks(self, hello: Hello) -> Iterator[str]:
+    def remarks(self, hello: Hello) -> Iterator[str]:
+        """What was not judged, or does not apply."""
         if len(self._asked) < len(self.clauses):
             yield f"not judged, because the library documents that it changes types: {', '.join(_ON_TYPES)}"
         absent = [name for name in WRITE_OPTIONS if name not in hello.write_options]
@@ -278,7 +265,8 @@ class WriterTask:
         full = [{**first, "sample": row.sample, "kind": str(row.kind), **row.options} for row in known]
         return coverage(full, space, _go_together, threes=_THREES)
 
-    def _started(self, hello: Hello, rows: Sequence[WriteTask]) -> RunStarted:
+    def started(self, hello: Hello, rows: Sequence[WriteTask]) -> RunStarted:
+        """The first event of a run that writes each of the rows once."""
         return implementation_started(
             WRITE_PROFILE,
             name=self.writer,
@@ -291,6 +279,48 @@ class WriterTask:
             clauses=self._asked,
             left_out=self.left_out,
         )
+
+
+class _Writing:
+    """One run of a writer over ``rows``."""
+
+    def __init__(self, task: WriterTask, hello: Hello, rows: Sequence[WriteTask], *, whole: bool) -> None:
+        self._task = task
+        self._hello = hello
+        self._rows = rows
+        self._whole = whole
+        self._written: list[WriteTask] = []
+
+    def started(self) -> RunStarted:
+        return self._task.started(self._hello, self._rows)
+
+    @property
+    def whole(self) -> bool:
+        return self._whole and not self._task.select
+
+    def plain(self) -> Iterator[str]:
+        return (row.id for row in self._rows if self._whole and row.sample in _PLAIN and not row.options)
+
+    def judged(self, chosen: Chosen) -> Iterator[CaseJudged]:
+        rows = [row for row in self._rows if chosen(row.id)]
+        for answer, read_back in self._task.answers(rows, self._hello):
+            row = rows[int(answer.id)]
+            if answer.outcome is Ended.WRITTEN:
+                self._written.append(row)
+            yield CaseJudged(
+                case_id=row.id,
+                title=(TENSORS if row.kind is Kind.TENSOR else SAMPLES)[row.sample].title,
+                replay=row.id,
+                verdicts=tuple(self._task.verdicts(row, answer, read_back)),
+                calls=1,
+                received=len(answer.data),
+                seconds=answer.seconds,
+            )
+
+    def remarks(self) -> Iterator[str]:
+        if self._whole:
+            yield from self._task.covered(self._hello, self._written)
+        yield from self._task.remarks(self._hello)
 
 
 def _failures(judged: Sequence[Verdict]) -> int:

@@ -10,9 +10,9 @@ import codecs
 import dataclasses
 import re
 import string
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 from conformance.contain.parse import parse_toml
 from conformance.contain.text import safe
@@ -27,11 +27,11 @@ from conformance.targets.plugin import TargetsPlugin
 from conformance.targets.ranges import DAY
 from conformance.targets.service import PROJECT_PATTERN, check_project_variable, check_service
 from conformance.targets.shipped import find_target
-from conformance.targets.spec import TargetKind, TargetSpec, kind_of, target_kinds
+from conformance.targets.spec import ExpectedFailure, TargetKind, TargetSpec, kind_of, target_kinds
 from conformance.targets.targeterrors import TargetError
 from conformance.targets.urls import is_url, target_at
 
-__all__ = ["PLACEHOLDERS", "load_target", "parse_target"]
+__all__ = ["PLACEHOLDERS", "load_expected", "load_target", "parse_target"]
 
 PLACEHOLDERS: Final = {
     "python": "the interpreter that runs the suite",
@@ -44,6 +44,8 @@ PLACEHOLDERS: Final = {
     **environmentspec.PLACEHOLDERS,
 }
 """The names that a command or an environment value may contain in braces; some protocols have further ones."""
+
+R = TypeVar("R")
 
 _OF_NO_FILE: Final = {"file": "it is where the file was read from", "own": "such a table has the name of the kind"}
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
@@ -62,31 +64,54 @@ def load_target(path: str | Path) -> TargetSpec:
     if is_url(path):
         return target_at(str(path))
     file = find_target(path)
-    try:
-        text = _text(file)
-    except OSError as error:
-        raise TargetError(f"{file}: cannot read the target file: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise TargetError(
-            f"{file}: expected UTF-8 text but byte {error.start} is {error.object[error.start]:#04x}"
-        ) from None
-    return parse_target(text, file)
+    return parse_target(_text(file), file)
 
 
 def parse_target(text: str, file: Path) -> TargetSpec:
     """The target that ``text`` describes, as the content of ``file``; raises :class:`TargetError` like load_target."""
+
+    def checked(data: Mapping[str, object]) -> TargetSpec:
+        spec = dataclasses.replace(_read(data), file=str(file))
+        _check(spec, data)
+        return spec
+
+    return _parsed(text, file, checked)
+
+
+def load_expected(file: Path) -> tuple[ExpectedFailure, ...]:
+    """The ``[[expected_failures]]`` of a file without a target: those of a reader, a writer or a client.
+
+    Raises:
+        TargetError: anything is unexpected; one sentence.
+    """
+
+    def checked(data: Mapping[str, object]) -> tuple[ExpectedFailure, ...]:
+        listed = from_json(_Listed, data, path="file").expected_failures
+        _check_list("file.expected_failures", [(one.clause, one.case, one.reason) for one in listed])
+        return listed
+
+    return _parsed(_text(file), file, checked)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Listed:
+    """The content of a file that has a list of expected failures and nothing else."""
+
+    expected_failures: tuple[ExpectedFailure, ...] = ()
+
+
+def _parsed(text: str, file: Path, checked: Callable[[Mapping[str, object]], R]) -> R:
+    """What ``checked`` makes of TOML text; each error is one sentence with the name of the file."""
     try:
         data = parse_toml(text)
     except ValueError as error:
         raise TargetError(f"{file}: expected TOML: {safe(str(error))}") from None
     try:
-        spec = dataclasses.replace(_read(data), file=str(file))
-        _check(spec, data)
+        return checked(data)
     except RecordError as error:
         raise TargetError(f"{file}: {safe(str(error))}") from None
     except (OverflowError, ValueError):  # an integer in hexadecimal may have any number of digits
         raise TargetError(f"{file}: expected numbers of at most 64 bits but got a greater one") from None
-    return spec
 
 
 def _read(data: Mapping[str, object]) -> TargetSpec:
@@ -107,13 +132,21 @@ def _read(data: Mapping[str, object]) -> TargetSpec:
 
 def _text(file: Path) -> str:
     """The text of the file; raises :class:`TargetError` for a large file, even an endless one such as a device."""
-    with kept(file).open("rb") as opened:
-        content = opened.read(LONGEST_FILE + 1)
+    try:
+        with kept(file).open("rb") as opened:
+            content = opened.read(LONGEST_FILE + 1)
+    except OSError as error:
+        raise TargetError(f"{file}: cannot read the target file: {error.strerror}") from None
     if len(content) > LONGEST_FILE:
         raise TargetError(f"{file}: expected a target file of at most {LONGEST_FILE >> 20} MiB but got more")
     if content.startswith(codecs.BOM_UTF8):
         raise TargetError(f"{file}: expected UTF-8 text without a byte order mark, which TOML does not permit")
-    return content.decode("utf-8")
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise TargetError(
+            f"{file}: expected UTF-8 text but byte {error.start} is {error.object[error.start]:#04x}"
+        ) from None
 
 
 def _check(spec: TargetSpec, data: Mapping[str, object]) -> None:

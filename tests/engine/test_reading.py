@@ -274,7 +274,7 @@ def test_one_input_alone(pool: IpcPool) -> None:
     made = Inputs(vectors(one=stream("honest"), other=stream("wrong")))
     judge = ReaderTask(pool, "standin", made, clauses(), readers=READERS)
 
-    start, case, end = judge.one(made.find("other"))
+    start, case, end = dataclasses.replace(judge, only=made.find("other")).events()
 
     assert isinstance(start, RunStarted)
     assert isinstance(case, CaseJudged)
@@ -330,11 +330,12 @@ def test_the_report_counts_the_combinations(pool: IpcPool) -> None:
 
 def test_a_cast_that_changes_values_is_a_finding(pool: IpcPool) -> None:
     """The rows that were read are right, and the other way out of the library is not."""
-    result = fold(reading(pool, vectors(one=stream("honest"))).one(Inputs(vectors(one=stream("honest"))).find("one")))
+    only = Inputs(vectors(one=stream("honest"))).find("one")
+    result = fold(reading(pool, vectors(one=stream("honest")), only=only).events())
     assert "reader.ways-out-agree" not in {verdict.clause for verdict in result.verdicts}
 
     inputs = Inputs(vectors(one=stream("honest")))
-    changed = fold(reading(pool, vectors(one=stream("honest"))).one(inputs.find('one@after="cast"')))
+    changed = fold(reading(pool, vectors(one=stream("honest")), only=inputs.find('one@after="cast"')).events())
 
     failed = {verdict.clause for verdict in changed.verdicts if verdict.outcome is Outcome.FAIL}
     assert failed == {"reader.ways-out-agree"}
