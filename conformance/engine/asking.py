@@ -98,15 +98,17 @@ def _judging(protocol: str, clauses: tuple[Clause, ...], reference: type | None)
             return exchange, frozenset(used)
 
     @functools.cache
-    def met() -> frozenset[str]:
-        """What the scenarios use whose calls meet: which of it a single one uses is a matter of chance."""
-        meeting = (one for one in drawn(protocol) if has_races(one.case))
-        return frozenset().union(*(driven(one.case, one.table)[1] for one in meeting))
+    def met() -> dict[str, tuple[Exchange, frozenset[str]]]:
+        """What came of the scenarios whose calls meet, by their ids, and what was used."""
+        return {one.case.id: driven(one.case, one.table) for one in drawn(protocol) if has_races(one.case)}
 
     def answered(case: Case, table: pa.Table) -> Answered:
-        exchange, used = driven(case, table)
         if not has_races(case):
-            return exchange, used
-        return exchange, used | met() if parse_scenario_id(case.id) is not None else None
+            return driven(case, table)
+        if parse_scenario_id(case.id) is None:
+            return driven(case, table)[0], None
+        exchange, used = met().get(case.id) or driven(case, table)
+        # Which of what all of them use a single one uses is a matter of chance.
+        return exchange, used.union(*(more for _, more in met().values()))
 
     return Reuse(clauses, answered)
