@@ -11,8 +11,8 @@ from conformance.cli._group import Unusable
 from conformance.cli._options import EXISTING
 from conformance.engine.events import CLIENT_PROFILE, READ_PROFILE, WRITE_PROFILE, RunStarted
 from conformance.engine.log import LogError, read_log
+from conformance.engine.selection import NO_ROW
 from conformance.engine.session import STATE
-from conformance.engine.smoke import NO_ROW
 from conformance.report.disagreements import Material
 from conformance.report.reading import read_report
 from conformance.report.statementnumbers import file_digest

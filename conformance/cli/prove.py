@@ -27,7 +27,7 @@ from conformance.report.prooftext import as_json, as_text, took
 
 @click.command()
 @corpus_option
-@click.option("--workers", type=PROCESSES, help="Number of processes; by default one more than there are cores.")
+@click.option("--workers", type=PROCESSES, help="Number of processes that compute; by default, one per core.")
 @click.option("--mutant", "mutants", multiple=True, metavar="NAME", help="Try only this mutant; may be repeated.")
 @clause_option
 @click.option("--every", type=count_of(1), default=1, help="Make only each n-th systematic change.")

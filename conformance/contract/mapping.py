@@ -12,6 +12,7 @@ apache/pekko-connectors), which show nullability, ``item`` and the place of ``go
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Final
@@ -111,6 +112,7 @@ def arrow_schema(columns: Iterable[Column]) -> pa.Schema:
     return pa.schema([arrow_field(column) for column in columns])
 
 
+@functools.lru_cache(maxsize=4096)
 def arrow_field(column: Column) -> pa.Field:
     """Return the Arrow field of a column, in the form that the contract expects.
 

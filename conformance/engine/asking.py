@@ -53,19 +53,20 @@ def asked(
     racing: Callable[[], Target] | None = None,
 ) -> Iterator[list[Verdict]]:
     """The verdicts, case by case, on the answers of a target, which has this ``service`` if it is in this process.
+    Those that are no passes, ``refined`` as in a run or not.
 
     ``racing`` gives the target of the cases whose calls meet.
     """
     for tried in cases:
         case, races = tried.case, has_races(tried.case)
         reference, own = (None, None) if service is None else _reference_of(service, case.protocol)
-        judging = _judging(case.protocol, clauses, reference, refined=refined)
+        judging = _judging(case.protocol, clauses, reference)
         # Where calls meet, the reference itself is asked: how they meet is a matter of chance.
         verdicts = None if own is None or (races and not own) else judging.untouched(case, tried.table, own)
         if verdicts is None:
             answering = racing() if races and racing is not None else target
             verdicts = judging.judge(case, answering.drive(case, tried.table), tried.table)
-        yield verdicts
+        yield verdicts.refined if refined else verdicts.plain
 
 
 def has_races(case: Case) -> bool:
@@ -83,10 +84,10 @@ def _reference_of(service: type, protocol: str) -> tuple[type, frozenset[str] | 
 
 
 @functools.lru_cache(maxsize=8)
-def _judging(protocol: str, clauses: tuple[Clause, ...], reference: type | None, *, refined: bool) -> Reuse:
+def _judging(protocol: str, clauses: tuple[Clause, ...], reference: type | None) -> Reuse:
     """What judges the exchanges of a protocol in this process; without a reference, each of them."""
     if reference is None:
-        return Reuse(clauses, None, refined=refined)
+        return Reuse(clauses)
     spoken = plugin(ReferencePlugin, protocol)
     recorder = Recorder(spoken.entries)
     target = spoken.served(recorder.recording(reference))
@@ -97,15 +98,17 @@ def _judging(protocol: str, clauses: tuple[Clause, ...], reference: type | None,
             return exchange, frozenset(used)
 
     @functools.cache
-    def met() -> frozenset[str]:
-        """What the scenarios use whose calls meet: which of it a single one uses is a matter of chance."""
-        meeting = (one for one in drawn(protocol) if has_races(one.case))
-        return frozenset().union(*(driven(one.case, one.table)[1] for one in meeting))
+    def met() -> dict[str, tuple[Exchange, frozenset[str]]]:
+        """What came of the scenarios whose calls meet, by their ids, and what was used."""
+        return {one.case.id: driven(one.case, one.table) for one in drawn(protocol) if has_races(one.case)}
 
     def answered(case: Case, table: pa.Table) -> Answered:
-        exchange, used = driven(case, table)
         if not has_races(case):
-            return exchange, used
-        return exchange, used | met() if parse_scenario_id(case.id) is not None else None
+            return driven(case, table)
+        if parse_scenario_id(case.id) is None:
+            return driven(case, table)[0], None
+        exchange, used = met().get(case.id) or driven(case, table)
+        # Which of what all of them use a single one uses is a matter of chance.
+        return exchange, used.union(*(more for _, more in met().values()))
 
-    return Reuse(clauses, answered, refined=refined)
+    return Reuse(clauses, answered)

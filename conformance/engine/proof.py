@@ -198,13 +198,14 @@ def by_bytes(proof_fixture: ProofFixture, serializer: Serializer) -> Failures:
         if place_of(tried.case) is None:
             continue
         exchange = _serialized(tried, serializer)
-        note_failures(_judging_bytes(proof_fixture.clauses).judge(tried.case, exchange, tried.table), failures)
+        verdicts = _judging_bytes(proof_fixture.clauses).judge(tried.case, exchange, tried.table)
+        note_failures(verdicts.plain, failures)
     bare = [(times(), "bq-arrow")] + [(batch, "ipc-message") for batch in samples() if not serializer.reshapes]
     chosen = {clause.id for clause in proof_fixture.clauses}
     for batch, profile in bare:
         schema, rows = serializer.serialize_schema(batch.schema), serializer.serialize_batch(batch)
-        verdicts = judge_bytes(schema, [rows], profile=profile)
-        note_failures([verdict for verdict in verdicts if verdict.clause in chosen], failures)
+        judged = judge_bytes(schema, [rows], profile=profile)
+        note_failures([verdict for verdict in judged if verdict.clause in chosen], failures)
     return failures
 
 

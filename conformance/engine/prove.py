@@ -14,7 +14,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import as_completed
-from contextlib import closing
+from contextlib import ExitStack, closing
 from typing import Any, Final, TypeAlias
 
 from conformance.contain.crew import crew
@@ -48,16 +48,13 @@ __all__ = ["Proof", "prove"]
 ALARMS: Final = ("reference", "bytes alarm", "server alarm", "scenario alarm")
 """The kinds of tasks in which nothing may fail."""
 
-WAITING: Final = 1
-"""The processes beyond one for each core: one that tries a mutant that hangs waits most of its time."""
-
 MESSAGES: Final = DEFAULT_PROTOCOL
 """The protocol whose clauses and cases judge messages alone."""
 
 SHARDS: Final = 8
 """The number of parts of the systematic changes; with that many, the processes end at about the same time."""
 
-HEAVIEST: Final = ("mutant in a process", "reference", "bytes alarm", "systematic", "faulty server", "server alarm")
+HEAVIEST: Final = ("reference", "bytes alarm", "systematic", "faulty server", "server alarm")
 """The kinds of tasks that take longest, in the order in which they begin, so that the processes end together."""
 
 Task: TypeAlias = tuple[str, str, str, int]
@@ -122,6 +119,7 @@ def prove(
 
     With ``clauses``, only these are proven: by the mutants made for them, the reference and the legal variations, those
     of servers on the cases that are made for these clauses.
+    ``workers`` processes compute, by default one per core; another one tries the mutants that hang.
     ``reported`` is called with the name of the last task, the number of finished tasks, and the number of all tasks.
     """
     load_chapters()
@@ -150,7 +148,7 @@ def prove(
         tasks += [("scenario alarm", protocol, name, 1) for name in reference.scenarios()]
         if clauses is None:
             tasks += [("faulty server", protocol, name, thin) for name in reference.faulty]
-    processes = workers or (os.cpu_count() or 1) + WAITING
+    processes = workers or os.cpu_count() or 1
     results, seconds = _run(sorted(tasks, key=_turn), (cases, asked), processes, reported)
     to_prove = [name for name in asked if _is_proven(CLAUSES[name], spoken)] if mutants is None else ()
     return dataclasses.replace(_put_together(chosen, to_prove, results), seconds=seconds)
@@ -160,9 +158,13 @@ def _turn(task: Task) -> tuple[int, bool]:
     """When a task begins: those of the heaviest kinds first, and of the others those of servers."""
     kind, _, name, _ = task
     server = kind != "mutant" or proven_mutants()[name].serializer is None
-    if kind == "mutant" and proven_mutants()[name].process:
-        kind = HEAVIEST[0]
     return HEAVIEST.index(kind) if kind in HEAVIEST else len(HEAVIEST), not server
+
+
+def _waits(task: Task) -> bool:
+    """True for a mutant that hangs or dies in a process of its own: who tries it waits most of the time."""
+    kind, _, name, _ = task
+    return kind == "mutant" and proven_mutants()[name].process
 
 
 def _accused(kind: str, name: str) -> str:
@@ -210,11 +212,15 @@ def _run(
     workers: int,
     reported: Callable[[str, int, int], None],
 ) -> tuple[dict[tuple[str, str], Any], dict[tuple[str, str], float]]:
-    """The result of each task, and the seconds that it took."""
+    """The result of each task, and the seconds that it took. One process beyond the ``workers`` tries what waits, one
+    after the other, so that no core does.
+    """
     results: dict[tuple[str, str], Any] = {}
     seconds: dict[tuple[str, str], float] = {}
-    with crew(workers, _prepare, *stage) as pool:
-        futures = {pool.submit(_timed, *task): task for task in tasks}
+    with ExitStack() as stack:
+        pool = stack.enter_context(crew(workers, _prepare, *stage))
+        aside = stack.enter_context(crew(1, _prepare, *stage)) if any(map(_waits, tasks)) else pool
+        futures = {(aside if _waits(task) else pool).submit(_timed, *task): task for task in tasks}
         for number, future in enumerate(as_completed(futures), 1):
             kind, protocol, name, _ = futures[future]
             name = name or f"of {protocol}"

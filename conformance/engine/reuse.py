@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 from collections.abc import Callable, Iterable
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 import pyarrow as pa
 
@@ -20,7 +20,7 @@ from conformance.contract.viewing import profile_of, view_of
 from conformance.engine.outcomes import refine
 from conformance.records import Case, Exchange, Verdict
 
-__all__ = ["Answered", "Reuse"]
+__all__ = ["Answered", "Reuse", "Verdicts"]
 
 Answered: TypeAlias = tuple[Exchange, frozenset[str] | None]
 """The exchange of the reference on a case, and the attributes of its service that were used; None if that is a matter
@@ -33,11 +33,20 @@ response is kept in its place.
 """
 
 
+class Verdicts(NamedTuple):
+    """The verdicts on an exchange that are no passes: as the judge gave them, and ``refined`` as in a run, where a
+    refusal or a death that no clause reports fails the case.
+    """
+
+    plain: list[Verdict]
+    refined: list[Verdict]
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class _Judged:
     case: Case
     exchange: Exchange
-    verdicts: list[Verdict]
+    verdicts: Verdicts
     used: frozenset[str] | None
     in_digests: bool
 
@@ -49,32 +58,23 @@ class _Judged:
 class Reuse:
     """A judge of servers under ``clauses``, which judges each of the reference's exchanges once.
 
-    ``answered`` asks the reference about a case, each case once; if it is None, every exchange is judged. With
-    ``refined``, a refusal or a death that no clause reports fails the case, as in a run. Else only the verdicts that
-    are no passes are returned.
+    ``answered`` asks the reference about a case, each case once; if it is None, every exchange is judged.
     """
 
-    def __init__(
-        self,
-        clauses: Iterable[Clause],
-        answered: Callable[[Case, pa.Table], Answered] | None,
-        *,
-        refined: bool = False,
-    ) -> None:
+    def __init__(self, clauses: Iterable[Clause], answered: Callable[[Case, pa.Table], Answered] | None = None) -> None:
         self._clauses: Final = tuple(clauses)
-        self._refined: Final = refined
         self._answered: Final = answered
         self._known: Final[dict[str, _Judged]] = {}
         self._judges: Final[dict[str, Judge]] = {}
 
-    def judge(self, case: Case, exchange: Exchange, table: pa.Table) -> list[Verdict]:
+    def judge(self, case: Case, exchange: Exchange, table: pa.Table) -> Verdicts:
         """The verdicts on an exchange; ``table`` has the rows of the case."""
         known = self._learnt(case, table)
         if known is not None and known.is_of(exchange) and known.case == case:
             return known.verdicts
         return self._judged(case, exchange, table)
 
-    def untouched(self, case: Case, table: pa.Table, differences: frozenset[str]) -> list[Verdict] | None:
+    def untouched(self, case: Case, table: pa.Table, differences: frozenset[str]) -> Verdicts | None:
         """The verdicts on a service with these attributes of its own, if the case uses none of them; else None."""
         known = self._learnt(case, table)
         if known is None or known.used is None or known.case != case or not differences.isdisjoint(known.used):
@@ -91,15 +91,11 @@ class Reuse:
             self._known[case.id] = _Judged(case, kept, self._judged(case, exchange, table), used, large)
         return self._known[case.id]
 
-    def _judged(self, case: Case, exchange: Exchange, table: pa.Table) -> list[Verdict]:
-        """The verdicts on an exchange; passes are among them only where they are refined."""
-        judging = self._judge_of(profile_of(exchange.protocol))
+    def _judged(self, case: Case, exchange: Exchange, table: pa.Table) -> Verdicts:
         view = view_of(case, exchange, table)
-        judged = judging(view)
-        if not self._refined:
-            return list(judged.others)
-        verdicts = judging.in_order(case, judged)
-        return list(refine(case, exchange, verdicts, view.reason_not_judged, passed=True))
+        judged = self._judge_of(profile_of(exchange.protocol))(view)
+        plain = list(judged.others)
+        return Verdicts(plain, refine(case, exchange, plain, view.reason_not_judged, passed=bool(judged.passed)))
 
     def _judge_of(self, profile: str) -> Judge:
         if profile not in self._judges:

@@ -23,6 +23,7 @@ from conformance.records import Case, Level, described
 
 __all__ = [
     "NOT_OF_PROFILE",
+    "NO_ROW",
     "OTHER_SHARD",
     "LeftOut",
     "Patterns",
@@ -43,6 +44,8 @@ PROFILE: Final = PROFILES[0]
 """The byte profile of Storage Read; other protocols and bare messages have others."""
 
 OTHER_SHARD: Final = "it belongs to another shard"
+NO_ROW: Final = "no row came for"
+"""The beginning of the reason why a run ends early."""
 """The reason why a shard leaves a case out; the log of another shard has the case."""
 
 

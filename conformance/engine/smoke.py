@@ -14,14 +14,14 @@ from typing import Final, Protocol, runtime_checkable
 
 from conformance.engine.casestep import CaseStep, CaseWork, Driver, Phase
 from conformance.engine.plugin import EnginePlugin
-from conformance.engine.selection import OTHER_SHARD, LeftOut, Plan
+from conformance.engine.selection import NO_ROW, OTHER_SHARD, LeftOut, Plan
 from conformance.engine.shards import Shard
 from conformance.generate.forms import BASE, forms_of, in_form, parted
 from conformance.protocol import plugin
 from conformance.records import SET_UP, Case, Exchange
 from conformance.targets import Target, TargetError, TargetKind, TargetSpec, load_target, open_target
 
-__all__ = ["NO_ROW", "SMOKE", "Attempt", "attempt", "narrowed", "smoke"]
+__all__ = ["SMOKE", "Attempt", "attempt", "narrowed", "smoke"]
 
 SMOKE: Final = ("rows.one-row", "session.plain", "types.int64")
 """The cases: whole reads of small tables, with and without REQUIRED columns, of INT64 and STRING."""
@@ -33,9 +33,6 @@ OWN: Final[Mapping[str, str]] = MappingProxyType(
 
 PATIENCE: Final = 10.0
 """Seconds after which no further case is tried: a target that hangs costs its deadline once, not three times."""
-
-NO_ROW: Final = "no row came for"
-"""The beginning of the reason why a run ends early."""
 
 LAGS: Final = (0.5, 1.0, 2.0, 4.0)
 """Seconds to wait for rows that REST lists and no session shows; together less than :data:`PATIENCE`."""

@@ -12,9 +12,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Final, Protocol, TypeAlias
 
 from conformance.engine.events import CaseJudged, Event, RunEnded, RunStarted
-from conformance.engine.selection import OTHER_SHARD, LeftOut
+from conformance.engine.selection import NO_ROW, OTHER_SHARD, LeftOut
 from conformance.engine.shards import Shard
-from conformance.engine.smoke import NO_ROW
 from conformance.targets.spec import ExpectedFailure
 
 __all__ = ["ONCE", "PLAIN", "Chosen", "Putting", "Subject", "subject_events"]

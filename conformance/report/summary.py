@@ -19,7 +19,7 @@ from conformance.engine.causes import Cause, causes
 from conformance.engine.events import CLIENT_PROFILE, READ_PROFILE, WRITE_PROFILE, CaseJudged, RunStarted
 from conformance.engine.provenance import Provenance
 from conformance.engine.result import NOT_JUDGED, Deviation, Result
-from conformance.engine.selection import LeftOut
+from conformance.engine.selection import NO_ROW, LeftOut
 from conformance.engine.standing import ClauseStanding, Standing
 from conformance.protocol import DEFAULT_PROTOCOL
 from conformance.records import Level, Outcome
@@ -300,7 +300,8 @@ def verdict_line(result: Result) -> str:
     if result.set_up:
         return f"INCOMPLETE: {result.set_up}; {scope}"
     if not result.complete:
-        return f"INCOMPLETE: the run was cut short after {scope}"
+        why = next((left.reason for left in result.start.left_out if left.reason.startswith(NO_ROW)), "")
+        return f"INCOMPLETE: {why}; {scope}" if why else f"INCOMPLETE: the run was cut short after {scope}"
     if not judged:
         return f"FAILED: nothing was judged on {cases}"
     if result.served_nothing:

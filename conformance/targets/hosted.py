@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from typing import Any, Final, Protocol, cast
 
@@ -19,8 +19,9 @@ import grpc
 import pyarrow as pa
 
 from conformance.contain.jsonhttp import Answering
+from conformance.generate.materialise import materialise, to_json_rows
 from conformance.protocol import plugin
-from conformance.records import Case
+from conformance.records import Case, Table
 from conformance.targets.environment import find
 from conformance.targets.inprocess import InProcessChannel, InProcessHttp
 from conformance.targets.opening import Target
@@ -41,8 +42,8 @@ HERE: Final = "127.0.0.1:1"
 """The address of a server that nobody connects to."""
 
 
-MOST_BYTES: Final = 16 << 20
-"""Bytes, as JSON, of the rows of all tables that are kept: their rows in memory are some ten times that."""
+MOST_BYTES: Final = 128 << 20
+"""Bytes, as JSON, of the rows of all tables that are kept; in the servers that have them, they are Arrow data."""
 MOST_RECIPES: Final = 400
 """Recipes of fewer than :data:`~conformance.targets.restway.LARGE` rows whose rows are kept."""
 
@@ -85,6 +86,35 @@ def hosted(
     return target
 
 
+class _RecipeRows(Sequence[Any]):
+    """The rows of a recipe in JSON; those of the last few recipes are ``kept``."""
+
+    def __init__(self, table: Table, kept: Recent[tuple[Any, ...]]) -> None:
+        assert table.recipe is not None, "other rows are in the case"
+        self._table: Final = table
+        self._count: Final = table.recipe.rows
+        self._kept: Final = kept
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, place: Any) -> Any:
+        return self._made()[place]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._made())
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _RecipeRows) and self._table == other._table
+
+    def __hash__(self) -> int:
+        return hash(self._table)
+
+    def _made(self) -> tuple[Any, ...]:
+        table = self._table
+        return self._kept.get(table, lambda: tuple(to_json_rows(materialise(table), table.columns)))
+
+
 class _Seeds:
     """The tables of cases as servers of this process had them, and the rows of recipes.
 
@@ -100,13 +130,14 @@ class _Seeds:
         self._known: dict[str, tuple[MadeTable, object]] = {}
         self._sent = 0
 
-    def rows_of(self, case: Case, table: pa.Table) -> tuple[Any, ...]:
-        """The rows of a case in JSON; equal recipes have the same tuple."""
-        columns, recipe = case.table.columns, case.table.recipe
+    def rows_of(self, case: Case, table: pa.Table) -> Sequence[Any]:
+        """The rows of a case in JSON. Those of a recipe are made where one is looked at: a table that is brought back
+        needs none.
+        """
+        recipe = case.table.recipe
         if recipe is None:
             return case_rows(case, table)
-        kept = self._few if recipe.rows < LARGE else self._many
-        return kept.get((columns, recipe), lambda: case_rows(case, table))
+        return _RecipeRows(case.table, self._few if recipe.rows < LARGE else self._many)
 
     def remember(
         self, server: HostedServer, case: str, make: Callable[[], MadeTable], same: Callable[[MadeTable], bool]
@@ -134,8 +165,8 @@ _SEEDS: Final = _Seeds()
 """Those of this process; one thread drives its servers at a time."""
 
 
-def rows_of(case: Case, table: pa.Table) -> tuple[Any, ...]:
-    """The rows of a case in JSON; equal recipes have the same tuple."""
+def rows_of(case: Case, table: pa.Table) -> Sequence[Any]:
+    """The rows of a case in JSON, made where one is looked at if they have a recipe."""
     return _SEEDS.rows_of(case, table)
 
 

@@ -17,7 +17,7 @@ class Names:
 
     def fill(self, template: str, **more: str) -> str:
         """``template`` with ``{project}``, ``{dataset}``, ``{table}`` and the names of ``more`` replaced."""
-        for key, value in {**dataclasses.asdict(self), **more}.items():
+        for key, value in {"project": self.project, "dataset": self.dataset, "table": self.table, **more}.items():
             template = template.replace("{" + key + "}", value)
         return template
 

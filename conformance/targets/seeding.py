@@ -146,7 +146,7 @@ class Seeder:
         The ways are tried in order, each with a table of its own, all of them before ``until`` on the monotonic clock.
         Raises :class:`CannotSeed` if the target refuses, or returns other rows than those that were inserted.
         """
-        columns, rows = tuple(columns), tuple(rows)
+        columns = tuple(columns)
         if self._remembering is None:
             return self._seeded(case_id, columns, rows, withheld, until)
 
@@ -161,7 +161,7 @@ class Seeder:
         return table
 
     def _seeded(
-        self, case_id: str, columns: tuple[Column, ...], rows: tuple[Row, ...], withheld: int, until: float
+        self, case_id: str, columns: tuple[Column, ...], rows: Sequence[Row], withheld: int, until: float
     ) -> SeededTable:
         refusals: list[str] = []
         for way in self._ways:

@@ -58,7 +58,7 @@ class SeededTable:
     case: str
     names: Names
     columns: tuple[Column, ...]
-    rows: tuple[Row, ...]
+    rows: Sequence[Row]
     way: Way
     inserted: int = 0
     sent: int = 0

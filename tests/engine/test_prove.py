@@ -7,19 +7,25 @@ clause by clause. The published proof lists what they hold on all cases.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import itertools
 import json
 import random
+from collections.abc import Iterator
+from concurrent.futures import Future
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from conformance._globs import matches
 from conformance.contract import clause as register
 from conformance.contract.clause import CLAUSES, load_chapters
+from conformance.engine import prove as proving
 from conformance.engine.corpus import load_corpus
-from conformance.engine.proof import ProofFixture, is_heavy, try_mutant
+from conformance.engine.proof import ProofFixture, Trial, is_heavy, try_mutant
 from conformance.engine.prove import Proof, prove
 from conformance.protocols.storage_read.reference.mutants import FAULTY_SERVERS, MUTANTS
 from conformance.protocols.storage_read.reference.servicevariations import SERVICE_VARIATIONS
@@ -138,6 +144,33 @@ class TestSample:
         musts = sum(clause.level is Level.MUST for clause in CLAUSES.values())
 
         assert max(map(len, proof.faulty_servers.values())) < musts
+
+
+def test_mutants_that_hang_are_tried_beside_what_computes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One process tries them, one after the other: if all waited at once, no core would compute."""
+    crews: list[tuple[int, list[str]]] = []
+
+    @contextlib.contextmanager
+    def fake(workers: int, *_stage: Any) -> Iterator[Any]:
+        names: list[str] = []
+        crews.append((workers, names))
+
+        def submit(_function: Any, kind: str, _protocol: str, name: str, _step: int) -> Future[Any]:
+            names.append(name)
+            future: Future[Any] = Future()
+            future.set_result((Trial(name, {}) if kind == "mutant" else {}, 0.0))
+            return future
+
+        yield SimpleNamespace(submit=submit)
+
+    monkeypatch.setattr(proving, "crew", fake)
+    mutants = ["calls.split-hangs", "abandon.dies", BYTES[0]]
+    prove(CASES, workers=3, mutants=mutants, clauses=[clause for name in mutants for clause in MUTANTS[name].kills])
+
+    (computing, names), waiting = crews
+    assert waiting == (1, ["calls.split-hangs", "abandon.dies"])
+    assert computing == 3
+    assert BYTES[0] in names
 
 
 class TestGutted:

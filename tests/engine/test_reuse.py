@@ -9,8 +9,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from conformance.engine.reuse import MOST_BYTES, Reuse
-from conformance.records import BqType, Call, Case, Column, Exchange, MetadataEntry, Table, Verdict
+from conformance.engine.reuse import MOST_BYTES, Reuse, Verdicts
+from conformance.records import BqType, Call, Case, Column, Exchange, MetadataEntry, Table
 
 CASE = Case("one", "a case", Table((Column("n", BqType.INT64),), rows=()))
 CALL = Call(0, "s", "ReadRows", b"asked", (b"one", b"two"), initial_metadata=(MetadataEntry("a", b"b"),))
@@ -23,9 +23,9 @@ class _Counting(Reuse):
 
     judged = 0
 
-    def _judged(self, case: Case, exchange: Exchange, table: pa.Table) -> list[Verdict]:
+    def _judged(self, case: Case, exchange: Exchange, table: pa.Table) -> Verdicts:
         self.judged += 1
-        return []
+        return Verdicts([], [])
 
 
 def made(exchange: Exchange = EXCHANGE) -> _Counting:

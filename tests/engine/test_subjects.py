@@ -11,9 +11,8 @@ from conformance.contract.clause import CLAUSES, load_chapters
 from conformance.engine.events import CaseJudged, Event, RunEnded, RunStarted
 from conformance.engine.merge import merge
 from conformance.engine.result import Result, fold
-from conformance.engine.selection import OTHER_SHARD
+from conformance.engine.selection import NO_ROW, OTHER_SHARD
 from conformance.engine.shards import Shard
-from conformance.engine.smoke import NO_ROW
 from conformance.engine.subjects import Chosen, Putting, subject_events
 from conformance.records import Finding, Outcome, Verdict
 from conformance.targets.spec import ExpectedFailure

@@ -41,6 +41,8 @@ Words = npt.NDArray[np.integer]
 Rows = TypeVar("Rows", pa.Array, pa.Table)
 
 _FLOATS: Final = frozenset({pa.lib.Type_HALF_FLOAT, pa.lib.Type_FLOAT, pa.lib.Type_DOUBLE})
+_TEXTS: Final = frozenset({pa.lib.Type_STRING, pa.lib.Type_BINARY, pa.lib.Type_LARGE_STRING, pa.lib.Type_LARGE_BINARY})
+_LISTS: Final = frozenset({pa.lib.Type_LIST, pa.lib.Type_LARGE_LIST, pa.lib.Type_MAP})
 _WORDS: Final = {
     pa.lib.Type_HALF_FLOAT: pa.uint16(),
     pa.lib.Type_FLOAT: pa.uint32(),
@@ -56,13 +58,12 @@ _EPOCH: Final = dt.datetime(1970, 1, 1)  # noqa: DTZ001  # a calendar without zo
 
 def is_text(arrow: pa.DataType) -> bool:
     """True if the values are strings of characters or bytes."""
-    tests = (pa.types.is_string, pa.types.is_binary, pa.types.is_large_string, pa.types.is_large_binary)
-    return any(test(arrow) for test in tests)
+    return arrow.id in _TEXTS
 
 
 def is_list(arrow: pa.DataType) -> bool:
     """True if the values are lists with offsets; a map counts as a list of entries."""
-    return bool(pa.types.is_list(arrow) or pa.types.is_large_list(arrow) or pa.types.is_map(arrow))
+    return arrow.id in _LISTS
 
 
 def has_float(arrow: pa.DataType) -> bool:

@@ -123,6 +123,8 @@ def differences(
         if len(left) != len(right):
             walk.found.append(_row_count(name, len(left), len(right)))
             continue
+        if not cellbits.has_float(left.type) and left.equals(right):
+            continue  # the way to a difference costs many times as much
         places = np.arange(len(left), dtype=np.int64)
         walk.compare(_Side(left, places), _Side(right, places), _Where(name, places))
     return walk.found

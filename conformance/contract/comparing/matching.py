@@ -233,10 +233,10 @@ def _of_lists(array: pa.ListArray) -> Hashes:
 
 def _of_texts(array: pa.Array) -> Hashes:
     encoded = array.dictionary_encode()
-    values = encoded.dictionary.cast(pa.binary()).to_pylist()
-    digests = [int.from_bytes(hashlib.blake2b(value, digest_size=8).digest(), "little") for value in values]
-    indices = to_numpy(encoded.indices.fill_null(0))
-    return np.asarray(np.array([*digests, 0], np.uint64)[indices], np.uint64)
+    values = encoded.dictionary.view(pa.binary()).to_pylist()
+    digests = b"".join([hashlib.blake2b(value, digest_size=8).digest() for value in values]) + bytes(8)
+    indices = encoded.indices.fill_null(0) if encoded.null_count else encoded.indices
+    return np.asarray(np.frombuffer(digests, "<u8")[to_numpy(indices)], np.uint64)
 
 
 def _of_fixed_width(array: pa.Array) -> Hashes:

@@ -153,4 +153,4 @@ def _instant(put: FlightPut) -> int:
 
 
 def _rows_of(puts: Iterable[FlightPut]) -> Counter[Row]:
-    return Counter(row for put in puts for row in put.rows)
+    return Counter(itertools.chain.from_iterable(put.rows for put in puts))

@@ -15,7 +15,9 @@ __all__ = ["first_is_no_schema", "stream_violations"]
 
 def stream_violations(call: DataView, level: Level) -> Iterator[Violation]:
     """Yield a violation for each clause of that level on IPC streams that fails, with its first finding."""
-    verdicts: list[Verdict] = call.view.once(("stream", call.index), lambda: judge_flight_view(call.stream, call.index))
+    # Calls with the same answer share the stream, and what is said of it here names no call.
+    judged = ("stream", call.raw.responses)
+    verdicts: list[Verdict] = call.view.once(judged, lambda: judge_flight_view(call.stream, call.index))
     for verdict in verdicts:
         if verdict.outcome is Outcome.FAIL and CLAUSES[verdict.clause].level is level:
             one = verdict.findings[0]

@@ -134,8 +134,8 @@ class DataView(FlightCall):
 
     @remembered_property
     def stream(self) -> FlightStreamView:
-        """The IPC stream in the answer."""
-        return FlightStreamView(self.joined)
+        """The IPC stream in the answer; calls with the same answer share it."""
+        return self.view.once((FlightStreamView, self.raw.responses), lambda: FlightStreamView(self.joined))
 
     @property
     def messages(self) -> Sequence[Message]:
@@ -160,8 +160,11 @@ class DataView(FlightCall):
         columns = () if self._decoded is None else self._decoded.columns
         return sum(map(expanded, columns)) > MOST_EXPANDED
 
-    @remembered_property
+    @property
     def _decoded(self) -> pa.Table | None:
+        return self.view.once((DataView, self.raw.responses), self._decode)
+
+    def _decode(self) -> pa.Table | None:
         reading = self.stream.stream
         if reading is None or reading.violations or any(one is None for one in self.data):
             return None

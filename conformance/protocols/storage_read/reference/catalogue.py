@@ -232,7 +232,7 @@ class Catalogue:
         with self._lock:
             stored = self._get(table)
             chunks = [chunk.rows for chunk in stored.chunks if at is None or chunk.committed <= at]
-        rows = pa.concat_tables([stored_schema(stored.columns).empty_table(), *chunks])
+        rows = pa.concat_tables(chunks) if chunks else stored_schema(stored.columns).empty_table()
         return Snapshot(table, stored.columns, stored.created, rows)
 
     def is_dropped(self, snapshot: Snapshot) -> bool:

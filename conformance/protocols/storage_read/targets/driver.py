@@ -12,7 +12,7 @@ import dataclasses
 import math
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
 
@@ -263,7 +263,7 @@ class ServerTarget:
             self._servers.give_up(running)
         return _carried_out(exchange, conversation)
 
-    def _rows_of(self, case: Case, table: pa.Table) -> tuple[Any, ...]:
+    def _rows_of(self, case: Case, table: pa.Table) -> Sequence[Any]:
         """The rows of a case in JSON; those of large recipes are kept, for many cases have the same."""
         columns, recipe = case.table.columns, case.table.recipe
         if recipe is None or not LARGE <= recipe.rows <= LARGEST:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -16,5 +17,5 @@ __all__ = ["HostedTarget"]
 class HostedTarget(ServerTarget):
     """A server of Storage Read in this process."""
 
-    def _rows_of(self, case: Case, table: pa.Table) -> tuple[Any, ...]:
+    def _rows_of(self, case: Case, table: pa.Table) -> Sequence[Any]:
         return rows_of(case, table)

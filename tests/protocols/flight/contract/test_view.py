@@ -54,6 +54,15 @@ def test_an_info_that_was_not_read_whole_is_not_whole() -> None:
     assert info.whole is None
 
 
+def test_reads_with_the_same_answer_share_the_stream() -> None:
+    """It is read and judged once; each of them has its rows."""
+    one, again = seen(case_of(*PUT_AND_GET, DoGet())).gets
+
+    assert one.stream is again.stream
+    assert one.table is not None
+    assert one.table is again.table
+
+
 def test_an_info_of_a_put_is_under_its_descriptor() -> None:
     """Not under another one, and not if the put was refused."""
     view = seen(case_of(DoPut(PATH), GetFlightInfo(PATH), DoPut(OTHER), GetFlightInfo(PATH)))

@@ -141,7 +141,7 @@ def tried(
             verdicts = None if own is None else known.untouched(one.case, one.table, own)
             if verdicts is None:
                 verdicts = known.judge(one.case, target.drive(one.case, one.table), one.table)
-            for verdict in verdicts:
+            for verdict in verdicts.plain:
                 assert verdict.outcome is not Outcome.ERROR, f"{verdict.clause}: {verdict.reason}"
                 if verdict.outcome is Outcome.FAIL:
                     yield verdict.clause, verdict.findings[0]

@@ -10,6 +10,7 @@ pass, and string literals are decoded here, by BigQuery's own rules, and travel 
 from __future__ import annotations
 
 import dataclasses
+import functools
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -89,6 +90,7 @@ class Source:
     text: str
 
 
+@functools.lru_cache(maxsize=256)
 def parse_expression(text: str) -> Expression:
     """The one expression that the text is.
 
