@@ -94,10 +94,10 @@ def subject_events(subject: Subject, putting: Putting) -> Iterator[Event]:
     plain = [one for one in start.cases if one in set(subject.plain())][:PLAIN] if putting.smoke else []
     first = list(subject.judged(set(plain).__contains__)) if plain else []
     if first and not any(one.received for one in first):
-        names = {one.case_id for one in first}
+        names = dict.fromkeys(one.case_id for one in first)
         reason = f"{NO_ROW} {' or '.join(names)}, so they were not asked; fix this first, or go on with --no-smoke"
         left = (LeftOut("case", one, reason) for one in start.cases if one not in names)
-        yield dataclasses.replace(start, cases=tuple(sorted(names)), left_out=(*start.left_out, *left))
+        yield dataclasses.replace(start, cases=tuple(names), left_out=(*start.left_out, *left))
         yield from first
         return
     yield start
