@@ -23,7 +23,7 @@ from conformance.engine.selection import LeftOut, Patterns, all_clauses, binds, 
 from conformance.engine.subjects import Putting
 from conformance.protocol import DEFAULT_PROTOCOL, plugin
 from conformance.readers.ipc.adapters import adapters_directory
-from conformance.readers.programs.clientspec import load_program
+from conformance.readers.programs.clientspec import ClientProgram, load_program
 from conformance.readers.registry import client_programs, matching_readers
 from conformance.records import Level
 
@@ -75,15 +75,7 @@ def command(
     \b
     Exit status: 0 no findings, 1 findings, 2 unusable input or no client to judge.
     """  # noqa: D301  # click wants the character, not the escape
-    programs = dict(client_programs(protocol))
-    if file is not None:
-        own = load_program(file)
-        if not own.direct and file.resolve().parents[1] != adapters_directory():
-            raise Unusable(
-                f"{file}: expected a command that names the program by {{here}}, and no build, got one or {{cache}}: "
-                "only the folders of adapters/ are built"
-            )
-        programs = {own.adapter.name: own}
+    programs = dict(client_programs(protocol)) if file is None else _of_file(file)
     names = [info.name for program in programs.values() for info in program.paths.values()]
     if globs:
         names = _matching(globs, names, shipped=file is None and protocol == DEFAULT_PROTOCOL)
@@ -111,6 +103,17 @@ def command(
 
     with brought.pool(programs, names, seconds=seconds) as pool:
         judge_each("client", pool, judged, outputs=outputs, reports=reports, gate=gate)
+
+
+def _of_file(file: Path) -> dict[str, ClientProgram]:
+    """The user's own program, by its name."""
+    own = load_program(file)
+    if not own.direct and file.resolve().parents[1] != adapters_directory():
+        raise Unusable(
+            f"{file}: expected a command that names the program by {{here}}, and no build, got one or {{cache}}: "
+            "only the folders of adapters/ are built"
+        )
+    return {own.adapter.name: own}
 
 
 def _matching(globs: tuple[str, ...], names: Sequence[str], *, shipped: bool) -> list[str]:

@@ -12,7 +12,7 @@ import os
 import time
 import warnings
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import as_completed
 from contextlib import ExitStack, closing
 from typing import Any, Final, TypeAlias
@@ -124,7 +124,27 @@ def prove(
     """
     load_chapters()
     cases, asked = tuple(cases), tuple(CLAUSES if clauses is None else clauses)
-    spoken = [protocol for protocol in protocol_names() if any(case.protocol == protocol for case in cases)]
+    chosen, spoken = _chosen(cases, mutants, clauses)
+    tasks: list[Task] = [("mutant", proven_mutants()[name].protocol, name, 1) for name in chosen]
+    if any(CLAUSES[name].on_messages for name in asked):
+        tasks += [("bytes alarm", MESSAGES, name, thin) for name in VARIATIONS]
+    if clauses is None:
+        changed = [name for name, one in plugins(EnginePlugin).items() if one.changed is not None]
+        tasks += [("systematic", name, f"{shard} of {name}", every) for name in changed for shard in range(SHARDS)]
+    for protocol in spoken:
+        tasks += _on_servers(protocol, thin, shared=mutants is not None, faulty=clauses is None)
+    processes = workers or os.cpu_count() or 1
+    results, seconds = _run(sorted(tasks, key=_turn), (cases, asked), processes, reported)
+    to_prove = [name for name in asked if _is_proven(CLAUSES[name], spoken)] if mutants is None else ()
+    return dataclasses.replace(_put_together(chosen, to_prove, results), seconds=seconds)
+
+
+def _chosen(
+    cases: Iterable[Case], mutants: Sequence[str] | None, clauses: Collection[str] | None
+) -> tuple[Sequence[str], Sequence[str]]:
+    """The mutants to try, and the protocols whose references are asked."""
+    protocols = {case.protocol for case in cases}
+    spoken = [protocol for protocol in protocol_names() if protocol in protocols]
     every_mutant = proven_mutants()
     chosen = [name for name, one in every_mutant.items() if one.protocol in spoken]
     if mutants is not None:
@@ -134,24 +154,20 @@ def prove(
     if clauses is not None:
         chosen = [name for name in chosen if not set(clauses).isdisjoint(every_mutant[name].kills)]
         spoken = [one for one in spoken if one == MESSAGES or any(_is_on(CLAUSES[name], one) for name in clauses)]
-    tasks = [("mutant", every_mutant[name].protocol, name, 1) for name in chosen]
-    if any(CLAUSES[name].on_messages for name in asked):
-        tasks += [("bytes alarm", MESSAGES, name, thin) for name in VARIATIONS]
-    if clauses is None:
-        changed = [name for name, one in plugins(EnginePlugin).items() if one.changed is not None]
-        tasks += [("systematic", name, f"{shard} of {name}", every) for name in changed for shard in range(SHARDS)]
-    for protocol in spoken:
-        reference = plugin(ReferencePlugin, protocol)
-        shared = thin if mutants is None else max(thin, len(reference.variations()))
-        tasks.append(("reference", protocol, "", thin))
-        tasks += [("server alarm", protocol, name, shared) for name in reference.variations()]
-        tasks += [("scenario alarm", protocol, name, 1) for name in reference.scenarios()]
-        if clauses is None:
-            tasks += [("faulty server", protocol, name, thin) for name in reference.faulty]
-    processes = workers or os.cpu_count() or 1
-    results, seconds = _run(sorted(tasks, key=_turn), (cases, asked), processes, reported)
-    to_prove = [name for name in asked if _is_proven(CLAUSES[name], spoken)] if mutants is None else ()
-    return dataclasses.replace(_put_together(chosen, to_prove, results), seconds=seconds)
+    return chosen, spoken
+
+
+def _on_servers(protocol: str, thin: int, *, shared: bool, faulty: bool) -> Iterator[Task]:
+    """The tasks of a protocol's reference, its legal variations, which may have ``shared`` the cases, and its
+    ``faulty`` servers.
+    """
+    reference = plugin(ReferencePlugin, protocol)
+    yield "reference", protocol, "", thin
+    part = max(thin, len(reference.variations())) if shared else thin
+    yield from (("server alarm", protocol, name, part) for name in reference.variations())
+    yield from (("scenario alarm", protocol, name, 1) for name in reference.scenarios())
+    if faulty:
+        yield from (("faulty server", protocol, name, thin) for name in reference.faulty)
 
 
 def _turn(task: Task) -> tuple[int, bool]:
