@@ -29,7 +29,7 @@ from conformance.engine.causes import causes
 from conformance.engine.corpus import load_corpus
 from conformance.engine.owed import Owed, reference_target
 from conformance.engine.proof import ProofFixture, is_heavy
-from conformance.engine.result import Result, fold
+from conformance.engine.result import NOT_JUDGED, Result, fold
 from conformance.engine.run import CaseJob, run
 from conformance.engine.selection import Selection, all_clauses, plan
 from conformance.engine.standing import Standing
@@ -131,6 +131,23 @@ class Bench(AbstractContextManager["Bench"]):
                 (_passes(before), _passes(after)),
             )
             before = after
+
+    def wrongly_blocked(self, stack: Sequence[str], chosen: random.Random) -> list[tuple[str, str]]:
+        """The clauses that a cause of the stack is said to block, and that no case judges after the mutants behind that
+        cause are repaired, each with the cause; a clause that another cause then blocks is not counted.
+        """
+        cases = self.cases_for(stack, chosen)
+        wrong: list[tuple[str, str]] = []
+        for cause in causes(self.result(stack, cases)):
+            shown = [clause for part in (*cause.own, *cause.echoes) for clause in part.clauses]
+            mended = [name for name in stack if any(_breaks(name, clause) for clause in shown)]
+            if not cause.blocks or not mended:
+                continue
+            after = self.result([name for name in stack if name not in mended], cases)
+            judged = {one.clause for one in after.verdicts if one.outcome not in NOT_JUDGED}
+            others = {clause for one in causes(after) for clause in one.blocks}
+            wrong += [(clause, cause.key) for clause in cause.blocks if clause not in judged | others]
+        return wrong
 
     def spread(self, seed: int, number: int) -> float:
         """The causes of a drawn stack for each of its mutants that fails something alone, with drawn cases and
