@@ -16,7 +16,7 @@ from conformance.engine.selection import NO_ROW, OTHER_SHARD, LeftOut
 from conformance.engine.shards import Shard
 from conformance.targets.spec import ExpectedFailure
 
-__all__ = ["ONCE", "PLAIN", "Chosen", "Putting", "Subject", "subject_events"]
+__all__ = ["ONCE", "PLAIN", "Chosen", "Putting", "Answerer", "subject_events"]
 
 PLAIN: Final = 3
 """How many plain inputs come first. If no row comes for any of them, none would come for the others."""
@@ -64,7 +64,7 @@ class Putting:
 ONCE: Final = Putting()
 
 
-class Subject(Protocol):
+class Answerer(Protocol):
     """A reader, a writer or a client with what is put to it; ``whole`` if that is all that there is."""
 
     @property
@@ -83,7 +83,7 @@ class Subject(Protocol):
         """What the report says in addition, known when all inputs were put."""
 
 
-def subject_events(subject: Subject, putting: Putting) -> Iterator[Event]:
+def subject_events(subject: Answerer, putting: Putting) -> Iterator[Event]:
     """Put the inputs to an implementation, judge its answers, and yield the events.
 
     An early end, because no row came for any plain input, leaves out all others and has no last event, so that the run

@@ -127,7 +127,7 @@ def _expanded(path: Path, data: Any) -> list[Case]:
     """Return the cases of a matrix; an error names a line, or the entries of the faulty case and their lines."""
     cases = []
     try:
-        for entries, case in expand(from_json(CaseMatrix, data)):
+        for entries, case in expand(from_json(CaseMatrix, data, path="Matrix")):
             try:
                 cases.append(_checked(case))
             except _NotACaseError as error:

@@ -231,9 +231,9 @@ class TestCommands:
     def test_a_campaign_says_what_is_committed(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """And that the same command continues."""
         pytest.importorskip("pyspark")
-        monkeypatch.setattr(campaign.session, "check_java", lambda: None)
+        monkeypatch.setattr(campaign.sparksession, "check_java", lambda: None)
         monkeypatch.setattr("conformance.campaign.run.target_info", lambda *_, **__: {"version": "1"})
-        monkeypatch.setattr(campaign.session, "spark_session", lambda *_, **__: signal.raise_signal(signal.SIGINT))
+        monkeypatch.setattr(campaign.sparksession, "spark_session", lambda *_, **__: signal.raise_signal(signal.SIGINT))
 
         result = conformance_("campaign", "--cases", "10", "--out", str(tmp_path))
 

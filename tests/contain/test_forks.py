@@ -78,7 +78,11 @@ def run_functions() -> None:
 @pytest.mark.parametrize(
     ("function", "printed", "said"),
     [
-        (ask_a_fork, "Frame(header={'n': 0}, blobs=(b'x',))\nFrame(header={'n': 1}, blobs=(b'x',))\n0\n", ""),
+        (
+            ask_a_fork,
+            "ChannelMessage(header={'n': 0}, blobs=(b'x',))\nChannelMessage(header={'n': 1}, blobs=(b'x',))\n0\n",
+            "",
+        ),
         (kill_a_fork, "-9\n-11\n", ""),
         (outstay, "-9 [10.0]\n", ""),
         (leave_a_channel, "{'rest': ''} 0\n", ""),

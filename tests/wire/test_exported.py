@@ -39,7 +39,7 @@ def test_results_are_immutable_except_while_they_are_read() -> None:
     filled = {found for found in _dataclasses() if not found.__dataclass_params__.frozen}  # type: ignore[attr-defined]
 
     assert {found.__name__ for found in filled} == {
-        *("BatchMessage", "FileReading", "StreamReading", "TensorReading", "Table", "Op", "_Decoder", "_Generation")
+        *("BatchMessage", "FileReading", "StreamReading", "TensorReading", "FlatTable", "Op", "_Decoder", "_Generation")
     }
     assert all(found.__eq__ is object.__eq__ for found in filled)
 
@@ -49,4 +49,6 @@ def test_values_are_compared_and_messages_are_not() -> None:
     by_identity = {found.__name__ for found in _dataclasses() if found.__eq__ is object.__eq__}
 
     assert by_identity >= {"DictionaryMessage", "LayoutPlan"}
-    assert by_identity.isdisjoint({"Fault", "Message", "Region", "Section", "Schema", "Field", "Type", "Dictionary"})
+    assert by_identity.isdisjoint(
+        {"Fault", "Message", "Region", "DissectedSection", "Schema", "Field", "Type", "Dictionary"}
+    )
