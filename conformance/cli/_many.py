@@ -25,6 +25,7 @@ from conformance.cli._options import EXISTING, FOLDER, level_option
 from conformance.cli._outputs import Outputs, conclude, open_page, reported
 from conformance.cli._progress import Progress, progress, quiet_option, watch
 from conformance.disk.files import DiskError, write_whole
+from conformance.engine.answerers import Putting
 from conformance.engine.events import CaseJudged, Event
 from conformance.engine.log import LogWriter
 from conformance.engine.reading import REUSE
@@ -32,7 +33,6 @@ from conformance.engine.result import Result, fold
 from conformance.engine.selection import Patterns
 from conformance.engine.session import own_file
 from conformance.engine.shards import Shard
-from conformance.engine.subjects import Putting
 from conformance.readers.ipc.job import WAITS, JobLimits
 from conformance.report.summary import verdict_line
 from conformance.targets.specfile import load_expected

@@ -18,9 +18,9 @@ from conformance.cli._outputs import Outputs, output_options
 from conformance.clients.plugin import ClientsPlugin
 from conformance.clients.task import ClientTask, client_clauses
 from conformance.contract.clause import Clause
+from conformance.engine.answerers import Putting
 from conformance.engine.events import Event
 from conformance.engine.selection import LeftOut, Patterns, all_clauses, binds, undisputed
-from conformance.engine.subjects import Putting
 from conformance.protocol import DEFAULT_PROTOCOL, plugin
 from conformance.readers.ipc.adapters import adapters_directory
 from conformance.readers.programs.clientspec import ClientProgram, load_program

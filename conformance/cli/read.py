@@ -16,11 +16,11 @@ from conformance.cli._numbers import CASES, seed_option
 from conformance.cli._options import FOLDER, select_option
 from conformance.cli._outputs import Outputs, output_options
 from conformance.disk.files import data_file
+from conformance.engine.answerers import Putting
 from conformance.engine.events import Event
 from conformance.engine.readerinputs import Inputs
 from conformance.engine.reading import ReaderTask, reader_clauses
 from conformance.engine.selection import Patterns, all_clauses, binds, undisputed
-from conformance.engine.subjects import Putting
 from conformance.generate.vectors import VectorSet
 from conformance.readers.ipc.implementations import IPC_READERS
 from conformance.readers.ipc.jobpool import IpcPool

@@ -13,9 +13,9 @@ from conformance.cli._many import answer_options, judge_each, known_names, limit
 from conformance.cli._options import select_option
 from conformance.cli._outputs import Outputs, output_options
 from conformance.contract.ipc.judging import PROFILE_OF, ipc_clauses
+from conformance.engine.answerers import Putting
 from conformance.engine.events import Event
 from conformance.engine.selection import Patterns, all_clauses, binds, undisputed
-from conformance.engine.subjects import Putting
 from conformance.engine.writing import WriterTask, sample_ids
 from conformance.readers.ipc.implementations import IPC_READERS, IPC_WRITERS
 from conformance.readers.ipc.jobpool import IpcPool

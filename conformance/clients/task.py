@@ -10,12 +10,12 @@ from typing import Any, Final, Generic, Protocol, TypeVar
 from conformance.contract.clause import Clause
 from conformance.contract.clientjudging import ClientRead, Situation, judge_client
 from conformance.contract.raised import reason_of
+from conformance.engine.answerers import ONCE, Chosen, Putting, answerer_events
 from conformance.engine.events import CLIENT_PROFILE, CaseJudged, Event, RunStarted
 from conformance.engine.outcomes import WHOLE_CASE
 from conformance.engine.selection import LeftOut, all_clauses
 from conformance.engine.smoke import SMOKE
 from conformance.engine.started import implementation_started
-from conformance.engine.subjects import ONCE, Chosen, Putting, subject_events
 from conformance.protocol import DEFAULT_PROTOCOL
 from conformance.readers.info import ReaderInfo
 from conformance.readers.ipc.implementation import Hello
@@ -93,7 +93,7 @@ class ClientTask(Generic[S]):
         Raises:
             Unavailable: the client is not built here; the text says what is missing.
         """
-        return subject_events(_Asking(self, self.pool.hello(self.client)), self.putting)
+        return answerer_events(_Asking(self, self.pool.hello(self.client)), self.putting)
 
     def started(self, hello: Hello) -> RunStarted:
         """The first event of a run that puts the client into each situation once."""

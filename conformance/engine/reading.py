@@ -14,13 +14,13 @@ from conformance.contract.closed import Validity as Said
 from conformance.contract.ipc.expectation import Expectation
 from conformance.contract.ipc.reading import judge_reading
 from conformance.contract.raised import reason_of
+from conformance.engine.answerers import ONCE, Chosen, Putting, answerer_events
 from conformance.engine.combining import covered, factors_of
 from conformance.engine.events import READ_PROFILE, CaseJudged, Event, RunStarted
 from conformance.engine.outcomes import WHOLE_CASE
 from conformance.engine.readerinputs import OPTION, Inputs, ReadInput
 from conformance.engine.selection import LeftOut
 from conformance.engine.started import implementation_started
-from conformance.engine.subjects import ONCE, Chosen, Putting, subject_events
 from conformance.readers.ipc.implementation import Hello, IpcReaderInfo
 from conformance.readers.ipc.implementations import IPC_READERS
 from conformance.readers.ipc.job import LIMIT, MEMORY, READ_OPTIONS, Job, JobAnswer, JobStage
@@ -76,7 +76,7 @@ class ReaderTask:
         Raises:
             Unavailable: the reader is not installed; the text says what is missing.
         """
-        return subject_events(_Reading(self, self.pool.hello(self.reader)), self.putting)
+        return answerer_events(_Reading(self, self.pool.hello(self.reader)), self.putting)
 
     def verdicts(self, asked: ReadInput, answer: JobAnswer) -> list[Verdict]:
         """The verdicts on one answer; if the reader's process died or hung, a failure becomes a crash or a hang."""

@@ -16,12 +16,12 @@ from typing import Any, Final
 from conformance.contract.clause import Clause
 from conformance.contract.ipc.ipcview import Attached
 from conformance.contract.ipc.judging import judge_ipc
+from conformance.engine.answerers import ONCE, Chosen, Putting, answerer_events
 from conformance.engine.events import WRITE_PROFILE, CaseJudged, Event, RunStarted
 from conformance.engine.given import expected_of, expected_tensors, not_asked
 from conformance.engine.outcomes import WHOLE_CASE
 from conformance.engine.selection import LeftOut, Patterns
 from conformance.engine.started import implementation_started
-from conformance.engine.subjects import ONCE, Chosen, Putting, subject_events
 from conformance.generate.covering import Combination, Coverage, Factors, Row, coverage, covering
 from conformance.readers.ipc.implementation import Hello, IpcReaderInfo
 from conformance.readers.ipc.implementations import IPC_READERS, IPC_WRITERS
@@ -190,7 +190,7 @@ class WriterTask:
             Unavailable: the writer is not installed; the text says what is missing.
         """
         hello = self.pool.hello(self.writer)
-        return subject_events(_Writing(self, hello, self.rows() if rows is None else rows, whole=whole), self.putting)
+        return answerer_events(_Writing(self, hello, self.rows() if rows is None else rows, whole=whole), self.putting)
 
     def answers(self, rows: Sequence[WriteTask], hello: Hello) -> Iterator[tuple[JobAnswer, str | None]]:
         """Each answer of the writer, with the error of its own library that reads what it wrote: empty if it reads it,

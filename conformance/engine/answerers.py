@@ -16,7 +16,7 @@ from conformance.engine.selection import NO_ROW, OTHER_SHARD, LeftOut
 from conformance.engine.shards import Shard
 from conformance.targets.spec import ExpectedFailure
 
-__all__ = ["ONCE", "PLAIN", "Chosen", "Putting", "Answerer", "subject_events"]
+__all__ = ["ONCE", "PLAIN", "Answerer", "Chosen", "Putting", "answerer_events"]
 
 PLAIN: Final = 3
 """How many plain inputs come first. If no row comes for any of them, none would come for the others."""
@@ -83,16 +83,16 @@ class Answerer(Protocol):
         """What the report says in addition, known when all inputs were put."""
 
 
-def subject_events(subject: Answerer, putting: Putting) -> Iterator[Event]:
+def answerer_events(answerer: Answerer, putting: Putting) -> Iterator[Event]:
     """Put the inputs to an implementation, judge its answers, and yield the events.
 
     An early end, because no row came for any plain input, leaves out all others and has no last event, so that the run
     counts as incomplete.
     """
     began = time.monotonic()
-    start = putting.started(subject.started(), whole=subject.whole)
-    plain = [one for one in start.cases if one in set(subject.plain())][:PLAIN] if putting.smoke else []
-    first = list(subject.judged(set(plain).__contains__)) if plain else []
+    start = putting.started(answerer.started(), whole=answerer.whole)
+    plain = [one for one in start.cases if one in set(answerer.plain())][:PLAIN] if putting.smoke else []
+    first = list(answerer.judged(set(plain).__contains__)) if plain else []
     if first and not any(one.received for one in first):
         names = dict.fromkeys(one.case_id for one in first)
         reason = f"{NO_ROW} {' or '.join(names)}, so they were not asked; fix this first, or go on with --no-smoke"
@@ -102,6 +102,6 @@ def subject_events(subject: Answerer, putting: Putting) -> Iterator[Event]:
         return
     yield start
     for attempt in range(1, putting.repeat + 1):
-        for one in subject.judged(putting.holds):
+        for one in answerer.judged(putting.holds):
             yield dataclasses.replace(one, attempt=attempt)
-    yield RunEnded(time.monotonic() - began, tuple(subject.remarks()))
+    yield RunEnded(time.monotonic() - began, tuple(answerer.remarks()))

@@ -8,12 +8,12 @@ from collections.abc import Iterable, Iterator
 import pytest
 
 from conformance.contract.clause import CLAUSES, load_chapters
+from conformance.engine.answerers import Chosen, Putting, answerer_events
 from conformance.engine.events import CaseJudged, Event, RunEnded, RunStarted
 from conformance.engine.merge import merge
 from conformance.engine.result import Result, fold
 from conformance.engine.selection import NO_ROW, OTHER_SHARD
 from conformance.engine.shards import Shard
-from conformance.engine.subjects import Chosen, Putting, subject_events
 from conformance.records import Finding, Outcome, Verdict
 from conformance.targets.spec import ExpectedFailure
 from tests.engine.samples import started
@@ -59,13 +59,13 @@ class Fake:
 
 def result(subject: Fake, **how: object) -> Result:
     """What a run of the subject comes to."""
-    return fold(subject_events(subject, Putting(**how)))  # type: ignore[arg-type]
+    return fold(answerer_events(subject, Putting(**how)))  # type: ignore[arg-type]
 
 
 def test_each_input_is_put_once_after_three_plain_ones() -> None:
     """The plain inputs are put before the others, and judged in their place."""
     subject = Fake()
-    events = list(subject_events(subject, Putting()))
+    events = list(answerer_events(subject, Putting()))
 
     assert subject.asked == [*NAMES[-4:-1], *NAMES]
     assert [event.case_id for event in events if isinstance(event, CaseJudged)] == [*NAMES]
@@ -100,7 +100,7 @@ def test_shards_are_disjoint_and_merge_to_the_whole() -> None:
     logs: list[list[Event]] = []
     for index in (1, 2, 3):
         subject = Fake(failing=failing)
-        logs.append([*subject_events(subject, Putting(Shard(index, 3), smoke=False))])
+        logs.append([*answerer_events(subject, Putting(Shard(index, 3), smoke=False))])
         reasons = {one.reason for one in fold(logs[-1]).start.left_out}
         assert reasons == {OTHER_SHARD}
         assert set(subject.asked) == set(fold(logs[-1]).start.cases)
