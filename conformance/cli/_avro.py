@@ -146,6 +146,6 @@ def _schema(path: Path) -> tuple[AvroSchema | None, _Judged]:
 
 def _rows(path: Path, schema: AvroSchema, row_count: int | None) -> _Judged:
     data = read_named(path)
-    reading = read_avro_rows(data, schema, row_count)
+    reading = read_avro_rows(data, schema, row_count, keeps=False)
     content = f"Avro rows, {many(reading.rows, 'row')}"
     return _Judged(path, data, "avro rows", content, reading.faults, schema, row_count)

@@ -16,7 +16,7 @@ from conformance.cli._group import Unusable
 from conformance.cli._interrupts import Interrupted
 from conformance.cli._options import FILE
 from conformance.contract.offers import optional
-from conformance.disk.files import write_whole
+from conformance.disk.files import write_new, write_whole
 from conformance.protocol import DEFAULT_PROTOCOL
 from conformance.records import RecordError, from_json
 from conformance.targets.drafting import target_text
@@ -184,9 +184,12 @@ def command(
     file = file or Path(f"{spec.name}.toml")
     text = target_text(spec)
     parse_target(text.encode("utf-8", "backslashreplace").decode(), file)
-    if file.exists() and not force:
-        raise Unusable(f"{file}: expected a new file, but it exists; name another one, or replace it with --force")
-    write_whole(file, text)
+    try:
+        (write_whole if force else write_new)(file, text)
+    except FileExistsError:
+        what = "is a link" if file.is_symlink() else "exists"
+        said = f"{file}: expected a new file, but it {what}; name another one, or replace it with --force"
+        raise Unusable(said) from None
     shown = shlex.quote(str(file))
     if given["name"] is None and not answers.asking:
         click.echo(f"the target is named {spec.name}, as this directory is; --name gives it another name", err=True)

@@ -28,6 +28,8 @@ _WITH_ROWS: Final = frozenset({"ReadRows", "SerializeBatch", RunQuery.METHOD})
 """The calls that deliver rows."""
 _INFLATED: Final = 16
 """Permitted decompressed bytes for each byte of the table."""
+_SLOTS: Final = 8
+"""Permitted values in Avro for each value of the table."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -49,7 +51,10 @@ class Budget:
     ``messages`` is the number of messages permitted in a stream or file beyond one per KiB.
     ``rows`` is the number of rows that each call may deliver beyond two for each row of the table.
     ``inflated`` is the number of bytes to which an exchange may decompress beyond 16 for each byte of the table and
-    call: a row alone in its batch takes 64 bytes per buffer.
+    call: a row alone in its batch takes 64 bytes per buffer. ``received`` is the same for the bytes of reads as they
+    are received: a response above the 128 MB that the proto permits has a finding of its own.
+    ``slots`` is the number of values that the rows in Avro of an exchange may have beyond 8 for each value of the table
+    and call: a value takes up to 32 bytes of memory and a part of a microsecond, and an INTERVAL counts as 4.
     ``work`` is the number of subjects that clauses may check.
     """
 
@@ -59,6 +64,8 @@ class Budget:
     messages: int = 10_000
     rows: int = 1_000
     inflated: int = 64 << 20
+    received: int = 160 << 20
+    slots: int = 4 << 20
     work: int = 50_000_000
 
     def of_responses(self, exchange: Exchange, rows: int) -> Excess | None:
@@ -71,6 +78,20 @@ class Budget:
         return Excess(
             max(reads)[1], f"{many(came, 'response')} for {many(rows, 'row')}, of which at most {permitted} are judged"
         )
+
+    def of_received(self, exchange: Exchange, table: int) -> Excess | None:
+        """Return the excess of bytes in the reads of a table of ``table`` bytes, None if there is no excess."""
+        permitted = self.received + _INFLATED * table * _calls_with_rows(exchange)
+        sizes = [
+            (sum(map(len, call.responses)), index)
+            for index, call in enumerate(exchange.calls)
+            if call.method == "ReadRows"
+        ]
+        came = sum([size for size, _ in sizes])
+        if came <= permitted:
+            return None
+        observed = f"{many(came, 'byte')} for a table of {table}, of which at most {permitted} are judged"
+        return Excess(max(sizes)[1], observed)
 
     def of_schemas(self, exchange: Exchange, schemas: Iterable[tuple[int, bytes]]) -> Excess | None:
         """Return the excess of bytes in schema messages, None if there is no excess.
@@ -109,6 +130,10 @@ class Budget:
         bytes.
         """
         return self.inflated + _INFLATED * table * _calls_with_rows(exchange)
+
+    def of_slots(self, exchange: Exchange, table: int) -> int:
+        """Return the number of values that rows in Avro may have in an exchange about a table of ``table`` values."""
+        return self.slots + _SLOTS * table * _calls_with_rows(exchange)
 
     def of_inflated(self, declared: Iterable[tuple[int, int]], permitted: int) -> Excess | None:
         """Return the excess of decompressed bytes of compressed responses, None if there is no excess.

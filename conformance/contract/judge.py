@@ -34,7 +34,7 @@ from conformance.contract.clause import (
     Violation,
     load_chapters,
 )
-from conformance.contract.raised import reason_of
+from conformance.contract.raised import JudgingEnded, reason_of
 from conformance.contract.view import View
 from conformance.contract.viewing import profile_of, view_of
 from conformance.records import Case, Exchange, Finding, Outcome, Reading, Verdict
@@ -251,20 +251,22 @@ def _verdict(view: View, clause: Clause, *, served: bool) -> Verdict | None:
 
 def _ask(view: View, clause: Clause, *, served: bool, owed: frozenset[str]) -> Verdict | None:
     """As :func:`_verdict`, with :data:`_PASSED` for a pass; ``owed`` are the ids of the clauses that the case names."""
-    if reason := unjudged.USED_UP if view.work > view.budget.work else view.given_up():
-        return Verdict(view.case.id, clause.id, Outcome.UNTESTABLE, reason=reason)
+    if view.work > view.budget.work:
+        return Verdict(view.case.id, clause.id, Outcome.UNTESTABLE, reason=unjudged.USED_UP)
     try:
+        view.go_on()
         subjects = clause.over(view) if served or _aspect(clause) is not None else ()
         if subjects:
             view.work += len(subjects)
             wanted = itertools.takewhile(lambda _: not view.given_up(), subjects)
             if findings := tuple(_kept(clause, wanted)):
                 return Verdict(view.case.id, clause.id, Outcome.FAIL, findings)
-        if reason := view.given_up():
-            return Verdict(view.case.id, clause.id, Outcome.UNTESTABLE, reason=reason)
+        view.go_on()
         if subjects:
             return _PASSED
         return unjudged.unobserved(view, clause) if clause.id in owed else None
+    except JudgingEnded as ended:
+        return Verdict(view.case.id, clause.id, Outcome.UNTESTABLE, reason=str(ended))
     except Exception as error:  # noqa: BLE001  # any exception becomes a verdict, and the case goes on
         view.broke["".join(traceback.format_exception(error))] = None
         return Verdict(view.case.id, clause.id, Outcome.ERROR, reason=reason_of(error))

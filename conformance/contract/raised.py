@@ -15,7 +15,16 @@ from typing import Any, Final, Generic, Self, TypeVar, overload
 from conformance.contain.text import safe
 from conformance.records import Outcome, Verdict
 
-__all__ = ["ClauseRaised", "Raised", "attempt", "raise_or_give", "reason_of", "remembered_property", "sound"]
+__all__ = [
+    "ClauseRaised",
+    "JudgingEnded",
+    "Raised",
+    "attempt",
+    "raise_or_give",
+    "reason_of",
+    "remembered_property",
+    "sound",
+]
 
 PACKAGE: Final = __name__.partition(".")[0]
 MAX_TEXT: Final = 200
@@ -55,6 +64,10 @@ def _place(error: Exception) -> str:
 
 class ClauseRaised(Exception):  # noqa: N818  # it reports an error verdict; the clause raised the error itself
     """A clause raised on bytes that the suite made itself, on which every clause has to give a verdict."""
+
+
+class JudgingEnded(Exception):  # noqa: N818  # no error: the deadline of the case has passed, or the run ends
+    """Work on a view ends here, for the reason in its text (:attr:`conformance.contract.view.View.given_up`)."""
 
 
 def sound(verdicts: Iterable[Verdict]) -> list[Verdict]:

@@ -9,7 +9,7 @@ from typing import Final
 from conformance._globs import matches
 from conformance.contract.budget import EXCESS_CLAUSE
 from conformance.contract.clause import Aspect, Clause
-from conformance.contract.raised import reason_of
+from conformance.contract.raised import JudgingEnded, reason_of
 from conformance.contract.subjects import every_call
 from conformance.contract.view import View
 from conformance.records import Outcome, Verdict
@@ -83,6 +83,8 @@ def state_of(view: View, aspect: Aspect, raised: dict[Aspect, str]) -> Hashable 
     """
     try:
         return aspect.state(view)
+    except JudgingEnded:
+        return None
     except Exception as error:  # noqa: BLE001  # unhidden makes sure that it is reported
         view.broke["".join(traceback.format_exception(error))] = None
         raised[aspect] = reason_of(error)

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from conformance.contract.budget import STANDARD, Budget, Excess
 from conformance.contract.bytefields import BatchBytes, SchemaBytes
-from conformance.contract.raised import attempt, raise_or_give, remembered_property
+from conformance.contract.raised import JudgingEnded, attempt, raise_or_give, remembered_property
 from conformance.records import Call, CallEnd, CallStep, Case, Column, Exchange, Outcome, Reading
 from conformance.wire.compression import DecompressionBudget as Decompression
 
@@ -123,6 +123,11 @@ class View:
         value: T = self.memo[key]
         return value
 
+    def go_on(self) -> None:
+        """Raise :class:`~conformance.contract.raised.JudgingEnded` if judging ends here; long work asks repeatedly."""
+        if reason := self.given_up():
+            raise JudgingEnded(reason)
+
     @remembered_property
     def readings(self) -> tuple[Reading, ...]:
         """The results of readers on the exchange; raises the exceptions of the function given to
@@ -203,7 +208,10 @@ class View:
         """Return why a clause that the case names had no subject: the outcome and text of the first thing that went
         wrong.
         """
-        return self._reason_not_judged
+        try:
+            return self._reason_not_judged
+        except JudgingEnded as ended:
+            return Outcome.UNTESTABLE, str(ended)
 
     @remembered_property
     def inflation(self) -> int | None:
@@ -226,7 +234,8 @@ class View:
         # Nobody knows how many responses a table of unknown rows takes: a proxy recorded a client that read it.
         known = bool(self.case.table.columns)
         return (
-            (self.budget.of_responses(exchange, rows) if known else None)
+            self._excess_of_received()
+            or (self.budget.of_responses(exchange, rows) if known else None)
             or self.budget.of_schemas(exchange, self._schema_messages())
             or self._excess_of_rows()
         )
@@ -242,6 +251,10 @@ class View:
         except Exception:  # noqa: BLE001  # the clauses on batches compute the same, and report the error
             return None
         return self.budget.of_rows(self.exchange, counts, self.table.num_rows)
+
+    def _excess_of_received(self) -> Excess | None:
+        """Return an excess of the bytes of answers, none of which is parsed to find it."""
+        return None
 
     def _excess_of_sizes(self) -> Excess | None:
         """Return an excess of the sizes that answers declare for what is compressed in them."""

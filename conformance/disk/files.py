@@ -31,6 +31,7 @@ __all__ = [
     "read_whole",
     "reading",
     "write_inside",
+    "write_new",
     "write_whole",
 ]
 
@@ -141,6 +142,25 @@ def naming(path: Path) -> Iterator[None]:
         raise
     except OSError as error:
         raise DiskError(error.errno or 0, error.strerror or str(error), str(path)) from None
+
+
+def write_new(path: Path, text: str) -> None:
+    """Write ``text`` as UTF-8 to a file that does not exist, and make its directory if it is missing.
+
+    Raises:
+        FileExistsError: Something is at ``path``, be it a link that leads nowhere: nothing is written through it.
+        DiskError: ``path`` cannot be written.
+    """
+    with naming(path.parent):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        file = path.open("xb")
+    except FileExistsError:
+        raise
+    except OSError as error:
+        raise DiskError(error.errno or 0, error.strerror or str(error), str(path)) from None
+    with naming(path), file:
+        file.write(text.encode("utf-8", "backslashreplace"))
 
 
 def write_whole(path: Path, data: bytes | str, *, durable: bool = False) -> None:

@@ -23,7 +23,7 @@ import pyarrow as pa
 
 from conformance.contract.clause import Clause
 from conformance.contract.judge import Judge, Judged
-from conformance.contract.raised import attempt, raise_or_give
+from conformance.contract.raised import JudgingEnded, attempt, raise_or_give
 from conformance.contract.view import View
 from conformance.contract.viewing import view_of
 from conformance.engine.outcomes import BROKE, refine, whole_case
@@ -121,6 +121,8 @@ class CaseWork:
         except TargetError as error:
             self.error = error
             self.end(Outcome.CRASH, str(error))
+        except JudgingEnded as ended:
+            self.end(Outcome.UNTESTABLE, str(ended))
         except Exception as error:  # noqa: BLE001  # an error of the suite on one case ends that case only
             self._break(error)
 
@@ -205,6 +207,7 @@ class CaseStep:
     def _parse(self, work: CaseWork) -> None:
         assert work.exchange is not None
         work.view = view_of(work.case, work.exchange, work.table)
+        work.view.given_up = self._run_ended
         if self._agreement is not None and not work.exchange.untestable:
             self._agreement.prepare(work.view)
 
@@ -249,6 +252,9 @@ class CaseStep:
             return Outcome.UNTESTABLE, f"{reason}; the clauses of this case are not judged at this level"
         return outcome, reason
 
+    def _run_ended(self) -> str:
+        return ENDED if self._given_up.is_set() else ""
+
     def _limit(self, view: View) -> Callable[[], str]:
         """What says, while a view is judged, why judging it ends here."""
         size = view.exchange.received + (0 if view.table is None else view.table.nbytes)
@@ -256,8 +262,8 @@ class CaseStep:
         until = time.monotonic() + seconds
 
         def reason() -> str:
-            if self._given_up.is_set():
-                return ENDED
+            if ended := self._run_ended():
+                return ended
             if time.monotonic() > until:
                 return f"not judged: judging this exchange took longer than {seconds:g} s, the deadline of the case"
             return ""

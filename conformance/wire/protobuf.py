@@ -37,7 +37,7 @@ def read_protobuf(data: Bytes, spec: MessageSpec) -> ProtobufReading:
     view = memoryview(data).cast("B")
     walk = _ProtobufWalk(view)
     message = walk.message(_Part(spec, 0, len(view), spec.name, 1))
-    return ProtobufReading(message, walk.faults, walk.observations)
+    return ProtobufReading(message, walk.faults, walk.observations, walk.cut)
 
 
 _FIXED: Final = {
@@ -92,13 +92,14 @@ class _FieldPlace(NamedTuple):
 class _ProtobufWalk:
     """One walk: the faults and observations, and how many fields may still be read."""
 
-    __slots__ = ("_left", "faults", "observations", "view")
+    __slots__ = ("_left", "cut", "faults", "observations", "view")
 
     def __init__(self, view: memoryview) -> None:
         self.view = view
         self.faults: list[Fault] = []
         self.observations: list[EncodingNote] = []
         self._left = MAX_FIELDS
+        self.cut = False
 
     # --- messages and fields ----------------------------------------------------------------------------
 
@@ -154,6 +155,7 @@ class _ProtobufWalk:
     def count(self, start: int, end: int, path: str) -> None:
         """Count one field or packed value."""
         if not self._left:
+            self.cut = True
             observed = f"{many(end - start, 'byte')} after {MAX_FIELDS} fields"
             raise self.broken(ProtobufRule.FIELDS, (start, end), path, observed)
         self._left -= 1

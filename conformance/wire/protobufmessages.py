@@ -128,6 +128,8 @@ class ProtobufReading:
     message: ProtoMessage
     faults: list[Fault]
     observations: list[EncodingNote]
+    cut: bool = False
+    """True if the message has more fields than are read: of the rest, nobody knows what it says."""
 
     @property
     def violations(self) -> list[Fault]:

@@ -134,6 +134,15 @@ class TestOptions:
         assert conformance_("init", "a.toml", "--grpc", "localhost:3", "--force").exit_code == 0
         assert load_target("a.toml").endpoint == Endpoint("localhost:3", "http://localhost:9050")
 
+    def test_nothing_is_written_through_a_link_that_leads_nowhere(self) -> None:
+        """It counts as a file: somebody put it there, and the place to which it leads was not named."""
+        Path("a.toml").symlink_to("elsewhere")
+
+        result = conformance_("init", "a.toml", "--grpc", "localhost:3")
+
+        assert (result.exit_code, "a.toml: expected a new file, but it is a link" in result.stderr) == (2, True)
+        assert not Path("elsewhere").exists()
+
     def test_tls_and_a_token_are_options(self) -> None:
         """The file reads as the options say; nobody is asked for them."""
         Path("ca.pem").touch()

@@ -71,6 +71,8 @@ def test_the_standard_budget_is_the_documented_one() -> None:
         messages=10_000,
         rows=1_000,
         inflated=64 << 20,
+        received=160 << 20,
+        slots=4 << 20,
         work=50_000_000,
     )
 
@@ -80,6 +82,17 @@ def test_the_standard_budget_is_the_documented_one() -> None:
 def test_bytes_are_permitted_by_the_table_and_the_calls() -> None:
     """Sixteen for each byte of the table in each call that brought rows, on top of what is permitted to all."""
     assert STANDARD.of_bytes(SERVED, 5 << 20) == (64 << 20) + 16 * (5 << 20)
+
+
+def test_the_bytes_of_reads_are_permitted_by_the_table() -> None:
+    """Nothing is parsed to find more of them: of the first view, no answer was decoded."""
+    size = sum(map(len, SERVED.calls[1].responses))
+    view = view_of(CASE, SERVED, ROWS)
+    view.budget = Budget(received=size - 1 - 16 * ROWS.nbytes)
+
+    assert view.excess is not None
+    assert (view.excess.call, "bytes for a table of" in view.excess.observed) == (1, True)
+    assert STANDARD.of_received(SERVED, ROWS.nbytes) is None
 
 
 def test_a_clean_exchange_is_within_the_budget() -> None:

@@ -19,10 +19,11 @@ its branches; found branch 2 of a union with 2 branches
 
 from __future__ import annotations
 
+from conformance.formats.avro.cursor import ReadingLimit
 from conformance.formats.avro.datum import AvroRowsReading, read_avro_rows
 from conformance.formats.avro.dissect import dissect_avro
 from conformance.formats.avro.mapped import avro_arrow_schema, avro_arrow_type
-from conformance.formats.avro.rows import avro_to_arrow
+from conformance.formats.avro.rows import avro_to_arrow, slots_of
 from conformance.formats.avro.rules import AvroRule
 from conformance.formats.avro.schema import AvroSchemaReading, read_avro_schema
 from conformance.formats.avro.types import (
@@ -50,10 +51,12 @@ __all__ = [
     "AvroType",
     "AvroUnion",
     "PrimitiveKind",
+    "ReadingLimit",
     "avro_arrow_schema",
     "avro_arrow_type",
     "avro_to_arrow",
     "dissect_avro",
     "read_avro_rows",
     "read_avro_schema",
+    "slots_of",
 ]

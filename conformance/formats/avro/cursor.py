@@ -7,6 +7,8 @@ read is added to it, for the annotated dump.
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Callable
 from typing import Final
 
 from conformance.contain.text import many
@@ -15,12 +17,14 @@ from conformance.wire.closed import RegionKind
 from conformance.wire.faults import Fault, report
 from conformance.wire.regions import Region
 
-__all__ = ["MAX_FREE", "MAX_REGIONS", "Cursor", "StopReading"]
+__all__ = ["MAX_FREE", "MAX_REGIONS", "PACE", "Cursor", "ReadingLimit", "StopReading"]
 
 MAX_FREE: Final = 1 << 20
 """Values without bytes (null, a record without fields) in all rows: declaring many of them costs a server nothing."""
 MAX_REGIONS: Final = 1 << 20
 """Parts of rows that are annotated; the bytes after them are one region."""
+PACE: Final = 1 << 16
+"""Slots that are read before anybody is asked again whether reading may go on."""
 _MAGICS: Final = {
     b"Obj\x01": "an Avro file does; rows have no header",
     b"\xc3\x01": "an Avro message with a fingerprint of its schema does; rows have no header",
@@ -28,16 +32,44 @@ _MAGICS: Final = {
 
 
 class StopReading(Exception):  # noqa: N818  # it ends the reading, and a fault says why
-    """The bytes cannot be followed any further; the last fault gives the reason."""
+    """The bytes cannot be followed any further, for the reason in the last fault; or a limit is reached."""
+
+
+def _go_on() -> None:
+    """Nothing speaks against reading on."""
+
+
+@dataclasses.dataclass(slots=True)
+class ReadingLimit:
+    """The slots of Arrow's arrays that are left to all rows that share this limit; negative if they took more.
+
+    ``ask`` is called after each :data:`PACE` slots; what it raises ends the reading.
+    """
+
+    left: int
+    ask: Callable[[], None] = _go_on
+
+    @property
+    def exceeded(self) -> bool:
+        """True if a reading ended early because rows had more slots than were left."""
+        return self.left < 0
 
 
 class Cursor:
     """A position in ``data``; ``row`` is the number of the row there.
 
+    If ``keeps`` is false, the columns may forget what was read: only the faults of the rows are wanted.
     ``unreadable`` counts the values that no Arrow type can have: no UTF-8, no DATETIME, no int of 32 bits.
     """
 
-    def __init__(self, data: bytes, regions: list[Region] | None = None) -> None:
+    def __init__(
+        self,
+        data: bytes,
+        regions: list[Region] | None = None,
+        *,
+        limit: ReadingLimit | None = None,
+        keeps: bool = True,
+    ) -> None:
         self.data = data
         self.size = len(data)
         self.at = 0
@@ -46,6 +78,9 @@ class Cursor:
         self.unreadable = 0
         self.faults: list[Fault] = []
         self.regions = regions
+        self.limit = limit
+        self.keeps = keeps
+        self.since = 0
 
     def report(self, rule: AvroRule, start: int, path: str, observed: str, *, end: int | None = None) -> None:
         """Report a fault of the bytes from ``start`` to the position, or to ``end``."""
@@ -69,6 +104,25 @@ class Cursor:
         if self.free < 0:
             observed = f"more than {many(MAX_FREE, 'value')} without bytes"
             raise self.stop(AvroRule.ITEMS_LIMIT, self.at, path, observed)
+
+    def pace(self, slots: int) -> bool:
+        """Count slots before they are read; true after each :data:`PACE` of them.
+
+        Raises:
+            StopReading: the limit has fewer slots left. No fault is reported, as the bytes have none.
+        """
+        limit = self.limit
+        if limit is not None:
+            limit.left -= slots
+            if limit.left < 0:
+                raise StopReading(limit)
+        self.since += slots
+        if self.since < PACE:
+            return False
+        self.since = 0
+        if limit is not None:
+            limit.ask()
+        return True
 
     def long(self, path: str, part: str) -> int:
         """A variable-length number, zig-zag decoded."""

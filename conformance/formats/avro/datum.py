@@ -6,13 +6,12 @@ nobody knows how the bytes go on, the reading ends, and keeps the rows before.
 
 from __future__ import annotations
 
-import array
 import dataclasses
 from collections.abc import Sequence
 
 from conformance.contain.text import many
 from conformance.formats.avro.columnbuilders import AvroColumn
-from conformance.formats.avro.cursor import Cursor, StopReading
+from conformance.formats.avro.cursor import Cursor, ReadingLimit, StopReading
 from conformance.formats.avro.nested import RecordColumn, column_of
 from conformance.formats.avro.rules import AvroRule
 from conformance.formats.avro.types import AvroSchema
@@ -27,15 +26,14 @@ __all__ = ["AvroRowsReading", "read_avro_rows"]
 class AvroRowsReading:
     """The rows that were read in full, and the faults of the bytes.
 
-    ``columns`` has one column for each field of the schema's root. ``ends`` has the offset at which each row ends.
-    ``end`` is the offset at which the last row ends, and ``size`` the number of bytes. ``unreadable`` counts the values
-    in these rows that no Arrow type can have.
+    ``columns`` has one column for each field of the schema's root; they are empty if nothing was to be kept. ``end`` is
+    the offset at which the last row ends, and ``size`` the number of bytes. ``unreadable`` counts the values in these
+    rows that no Arrow type can have.
     """
 
     schema: AvroSchema
     columns: Sequence[AvroColumn]
     rows: int
-    ends: Sequence[int]
     end: int
     size: int
     unreadable: int
@@ -48,32 +46,39 @@ class AvroRowsReading:
 
 
 def read_avro_rows(
-    data: Bytes, schema: AvroSchema, row_count: int | None = None, *, regions: list[Region] | None = None
+    data: Bytes,
+    schema: AvroSchema,
+    row_count: int | None = None,
+    *,
+    regions: list[Region] | None = None,
+    limit: ReadingLimit | None = None,
+    keeps: bool = True,
 ) -> AvroRowsReading:
     """Read ``AvroRows.serialized_binary_rows``: ``row_count`` rows, or as many as there are up to the end.
 
-    ``regions`` is filled with a region for each part of a row, if it is given.
+    ``regions`` is filled with a region for each part of a row, if it is given. ``limit`` ends the reading where the
+    rows have more values than it permits, without a fault. If ``keeps`` is false, only faults and counts are wanted,
+    and the values take no memory.
     """
-    cursor = Cursor(bytes(data), regions)
+    cursor = Cursor(bytes(data), regions, limit=limit, keeps=keeps)
     columns = [column_of(field.type, schema, field.name) for field in schema.root.fields]
     row = RecordColumn("", schema.root, columns)
-    ends = array.array("q")
-    unreadable, stopped = 0, False
+    rows = end = unreadable = 0
+    stopped = False
     try:
         while (cursor.at < cursor.size and row.minimum) if row_count is None else cursor.row < row_count:
             if row.free:
                 cursor.spend(row.free, "")
             if cursor.at == cursor.size and row.minimum:
                 break
+            if cursor.pace(row.slots) and not keeps:
+                row.cut(0)
             row.read(cursor)
-            ends.append(cursor.at)
-            cursor.row += 1
-            unreadable = cursor.unreadable
+            rows, end, unreadable = cursor.row + 1, cursor.at, cursor.unreadable
+            cursor.row = rows
     except StopReading:
         stopped = True
-    rows = len(ends)
-    row.cut(rows)
-    end = ends[-1] if ends else 0
+    row.cut(rows if keeps else 0)
     if not stopped:
         if row_count is not None and rows < row_count:
             observed = f"{many(rows, 'row')}, and {row_count} declared"
@@ -81,4 +86,4 @@ def read_avro_rows(
         if end < cursor.size:
             observed = f"{many(cursor.size - end, 'byte')} after {many(rows, 'row')}"
             cursor.report(AvroRule.ROWS_BEHIND, end, "", observed, end=cursor.size)
-    return AvroRowsReading(schema, columns, rows, ends, end, cursor.size, unreadable, tuple(cursor.faults))
+    return AvroRowsReading(schema, columns, rows, end, cursor.size, unreadable, tuple(cursor.faults))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import array
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
@@ -9,7 +10,7 @@ from typing import Final
 from conformance.contain.text import many
 from conformance.formats.avro.avronames import path_below
 from conformance.formats.avro.columnbuilders import AvroColumn, LeafColumn
-from conformance.formats.avro.cursor import Cursor
+from conformance.formats.avro.cursor import PACE, Cursor
 from conformance.formats.avro.numbers import BooleanColumn, NullColumn, NumberColumn, RealColumn
 from conformance.formats.avro.rules import AvroRule
 from conformance.formats.avro.sized import DateTimeColumn, DecimalColumn, SizedColumn
@@ -37,6 +38,7 @@ class NullableColumn(AvroColumn):
         self.null = null
         self.valid = bytearray()
         self.free = values.free
+        self.slots = values.slots
 
     def read(self, cursor: Cursor) -> None:
         """Read the branch, and the value unless it is null."""
@@ -63,7 +65,8 @@ class ArrayColumn(AvroColumn):
     def __init__(self, path: str, items: AvroColumn) -> None:
         super().__init__(path)
         self.items = items
-        self.lengths: list[int] = []
+        self.lengths = array.array("q")
+        self.step = max(1, PACE // items.slots)
 
     def read(self, cursor: Cursor) -> None:
         """Read blocks up to the one without items."""
@@ -77,14 +80,24 @@ class ArrayColumn(AvroColumn):
                 raise cursor.stop(AvroRule.BLOCK_COUNT, start, self.path, observed, end=cursor.size)
             if self.items.free:
                 cursor.spend(count * self.items.free, self.path)
-            read = self.items.read
-            for _ in range(count):
-                read(cursor)
+            self.read_items(cursor, count)
             if size is not None and cursor.at - start != size:
                 observed = f"a size of {size}, and items of {many(cursor.at - start, 'byte')}"
                 cursor.report(AvroRule.BLOCK_SIZE, begin, self.path, observed, end=start)
             length += count
         self.lengths.append(length)
+
+    def read_items(self, cursor: Cursor, count: int) -> None:
+        """Read so many items; before each step, the cursor says whether they may be read."""
+        read, slots = self.items.read, self.items.slots
+        while count:
+            part = min(count, self.step)
+            cursor.pace(part * slots)
+            for _ in range(part):
+                read(cursor)
+            if not cursor.keeps:
+                self.items.cut(0)
+            count -= part
 
     def count(self, cursor: Cursor) -> int:
         """The number of items in the next block; negative if the block's size follows."""
@@ -119,6 +132,7 @@ class RecordColumn(AvroColumn):
         self.minimum = sum(child.minimum for child in children)
         # A record without fields is a value without bytes itself.
         self.free = sum(child.free for child in children) if children else 1
+        self.slots = 1 + sum(child.slots for child in children)
 
     def read(self, cursor: Cursor) -> None:
         """Read every field."""

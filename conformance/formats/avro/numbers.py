@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import array
 import dataclasses
 import struct
 from collections.abc import Callable, Mapping
@@ -24,13 +25,19 @@ class NullColumn(LeafColumn):
     minimum = 0
     free = 1
 
-    def read(self, cursor: Cursor) -> None:  # noqa: ARG002  # the signature of every column
-        """Nothing is there to be read."""
-        self.values.append(None)
+    def read(self, cursor: Cursor) -> None:
+        """Nothing is there to be read, and nothing to be kept."""
+
+    def cut(self, count: int) -> None:
+        """Nothing was kept."""
 
 
 class BooleanColumn(LeafColumn):
-    """Booleans; a byte other than 0 and 1 counts as true."""
+    """Booleans, as a byte each; a byte other than 0 and 1 counts as true."""
+
+    def __init__(self, path: str, type_: AvroPrimitive) -> None:
+        super().__init__(path, type_)
+        self.values = bytearray()
 
     def read(self, cursor: Cursor) -> None:
         """Read a byte."""
@@ -40,16 +47,21 @@ class BooleanColumn(LeafColumn):
             cursor.report(AvroRule.BOOLEAN, start, self.path, f"the byte {value:02x}")
         if cursor.regions is not None:
             cursor.show(start, self.path, "boolean", "true" if value else "false")
-        self.values.append(bool(value))
+        self.values.append(value > 0)
+
+    def cut(self, count: int) -> None:
+        """Forget all but the first values."""
+        del self.values[count:]
 
 
 class RealColumn(LeafColumn):
-    """Numbers with a binary point, of 4 or 8 bytes in little-endian order."""
+    """Numbers with a binary point, of 4 or 8 bytes in little-endian order; ``values`` has these bytes."""
 
     def __init__(self, path: str, type_: AvroPrimitive) -> None:
         super().__init__(path, type_)
         self.minimum = 8 if type_.kind is PrimitiveKind.DOUBLE else 4
         self.form = struct.Struct("<d" if self.minimum == 8 else "<f")
+        self.values = bytearray()
 
     def read(self, cursor: Cursor) -> None:
         """Read a value, whose bits are kept."""
@@ -57,7 +69,11 @@ class RealColumn(LeafColumn):
         raw = cursor.fixed(self.minimum, self.path, self.type.kind.value)
         if cursor.regions is not None:
             cursor.show(start, self.path, self.type.kind.value, str(*self.form.unpack(raw)), RegionKind.BUFFER)
-        self.values.append(raw)
+        self.values += raw
+
+    def cut(self, count: int) -> None:
+        """Forget all but the first values."""
+        del self.values[count * self.minimum :]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -97,6 +113,7 @@ class NumberColumn(LeafColumn):
         super().__init__(path, type_)
         self.range = _RANGES.get(type_.logical, _LONG)
         self.narrow = type_.kind is PrimitiveKind.INT
+        self.values = array.array("q")
 
     def read(self, cursor: Cursor) -> None:
         """Read a variable-length number."""
@@ -112,3 +129,7 @@ class NumberColumn(LeafColumn):
         elif not self.range.low <= value <= self.range.high:
             cursor.report(self.range.rule, start, self.path, f"the {self.range.noun} {value}")
         self.values.append(value)
+
+    def cut(self, count: int) -> None:
+        """Forget all but the first values."""
+        del self.values[count:]

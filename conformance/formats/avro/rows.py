@@ -6,6 +6,7 @@ after midnight of the next day, a NaN with a payload, a decimal with a digit too
 
 from __future__ import annotations
 
+import array
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -17,11 +18,11 @@ from conformance.formats.avro.columnbuilders import AvroColumn, LeafColumn
 from conformance.formats.avro.datum import AvroRowsReading
 from conformance.formats.avro.mapped import avro_arrow_schema, corresponds
 from conformance.formats.avro.nested import ArrayColumn, NullableColumn, RecordColumn
-from conformance.formats.avro.sized import DecimalColumn
-from conformance.formats.avro.types import PrimitiveKind
+from conformance.formats.avro.numbers import BooleanColumn, NullColumn, NumberColumn, RealColumn
+from conformance.formats.avro.sized import DateTimeColumn, DecimalColumn, SizedColumn
 from conformance.wire.arrow import UndecodableError, UnsupportedHereError
 
-__all__ = ["avro_to_arrow"]
+__all__ = ["avro_to_arrow", "slots_of"]
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
 
@@ -31,6 +32,7 @@ _LEAST_SLOTS: Final = 1 << 24
 _SLOTS_PER_BYTE: Final = 64
 """Slots of arrays that a batch may have for each byte: a null record takes a byte, and a slot in each of its fields."""
 _NANOS: Final = 1000
+_MOST_MICROS: Final = ((1 << 63) - 1) // _NANOS
 _MONTH_DAY_NANO: Final = np.dtype([("months", "<i4"), ("days", "<i4"), ("nanos", "<i8")])
 
 
@@ -59,6 +61,18 @@ def avro_to_arrow(reading: AvroRowsReading, wanted: pa.Schema | None = None) -> 
     return pa.RecordBatch.from_arrays(made, schema=schema)
 
 
+def slots_of(table: pa.Table) -> int:
+    """The slots of all arrays of a table."""
+    return sum(_slots_in(chunk) for column in table.columns for chunk in column.chunks)
+
+
+def _slots_in(array_: pa.Array) -> int:
+    made = array_.type
+    if pa.types.is_struct(made):
+        return len(array_) + sum(_slots_in(array_.field(place)) for place in range(made.num_fields))
+    return len(array_) + (_slots_in(array_.values) if pa.types.is_list(made) else 0)
+
+
 def _slots(column: AvroColumn, count: int) -> int:
     """The slots of all arrays that a column of ``count`` slots becomes."""
     if isinstance(column, NullableColumn):
@@ -77,7 +91,7 @@ def _array(column: AvroColumn, made: pa.DataType, count: int, present: Mask | No
     """
     if not isinstance(column, NullableColumn):
         return _values(column, made, count, present, None)
-    valid: Mask = np.frombuffer(bytes(column.valid), np.bool_)
+    valid: Mask = np.frombuffer(column.valid, np.bool_)
     if present is not None:
         there = present.copy()
         there[present] = valid
@@ -105,35 +119,45 @@ def _values(column: AvroColumn, made: pa.DataType, count: int, present: Mask | N
 def _leaf(
     column: LeafColumn, made: pa.DataType, count: int, present: Mask | None, bitmap: pa.Buffer | None
 ) -> pa.Array:
-    values = column.values
-    if pa.types.is_null(made):
+    if isinstance(column, NullColumn):
         return pa.nulls(count)
-    if pa.types.is_boolean(made):
-        return pa.Array.from_buffers(made, count, [bitmap, _bits(_spread(np.array(values, np.bool_), count, present))])
-    if pa.types.is_binary(made) or pa.types.is_string(made):
-        offsets = _offsets([len(value) for value in values], count, present)
-        return pa.Array.from_buffers(made, count, [bitmap, _buffer(offsets), pa.py_buffer(b"".join(values))])
+    if isinstance(column, BooleanColumn):
+        flags = _spread(np.frombuffer(column.values, np.bool_), count, present)
+        return pa.Array.from_buffers(made, count, [bitmap, _bits(flags)])
+    if isinstance(column, SizedColumn):
+        offsets = _offsets(column.lengths, count, present)
+        return pa.Array.from_buffers(made, count, [bitmap, _buffer(offsets), pa.py_buffer(column.data)])
     width = made.bit_width // 8
     dense: npt.NDArray[Any]
     if isinstance(column, DecimalColumn):
-        dense = np.frombuffer(b"".join(value.to_bytes(width, "little", signed=True) for value in values), f"V{width}")
-    elif column.type.kind in (PrimitiveKind.DOUBLE, PrimitiveKind.FLOAT):
-        dense = np.frombuffer(b"".join(values), f"<u{width}")
+        dense = _decimals(column, width)
+    elif isinstance(column, RealColumn):
+        dense = np.frombuffer(column.values, f"<u{width}")
     else:
-        dense = np.array(values, f"<i{width}")
+        assert isinstance(column, NumberColumn | DateTimeColumn)
+        dense = np.frombuffer(column.values, "<i8").astype(f"<i{width}", copy=False)
     return pa.Array.from_buffers(made, count, [bitmap, _buffer(_spread(dense, count, present))])
 
 
 def _intervals(column: RecordColumn) -> npt.NDArray[Any]:
     """The values of an INTERVAL: months, days and nanoseconds."""
-    months, days, micros = (child.values for child in column.children if isinstance(child, LeafColumn))
+    parts = (np.frombuffer(child.values, "<i8") for child in column.children if isinstance(child, NumberColumn))
+    months, days, micros = parts
+    if ((micros > _MOST_MICROS) | (micros < -_MOST_MICROS)).any():
+        raise UndecodableError("an INTERVAL has more microseconds than 64 bits of nanoseconds hold")
     made = np.zeros(len(months), _MONTH_DAY_NANO)
-    made["months"], made["days"] = months, days
-    try:
-        made["nanos"] = np.array([value * _NANOS for value in micros], np.int64)
-    except OverflowError:
-        raise UndecodableError("an INTERVAL has more microseconds than 64 bits of nanoseconds hold") from None
+    made["months"], made["days"], made["nanos"] = months, days, micros * _NANOS
     return made
+
+
+def _decimals(column: DecimalColumn, width: int) -> npt.NDArray[Any]:
+    """The values of decimals in so many bytes, which are enough for the precision of the column."""
+    words = np.frombuffer(column.values, "<i8").reshape(-1, column.width // 8)
+    if width > column.width:
+        wide = np.repeat(words[:, -1:] >> 63, width // 8, axis=1)  # the sign, in every word
+        wide[:, : words.shape[1]] = words
+        words = wide
+    return np.frombuffer(words.tobytes(), f"V{width}")
 
 
 def _spread(dense: npt.NDArray[Any], count: int, present: Mask | None) -> npt.NDArray[Any]:
@@ -145,10 +169,10 @@ def _spread(dense: npt.NDArray[Any], count: int, present: Mask | None) -> npt.ND
     return made
 
 
-def _offsets(lengths: list[int], count: int, present: Mask | None) -> npt.NDArray[np.int32]:
+def _offsets(lengths: array.array[int], count: int, present: Mask | None) -> npt.NDArray[np.int32]:
     """The offsets of lists or texts with these lengths."""
     made = np.zeros(count + 1, np.int64)
-    np.cumsum(_spread(np.array(lengths, np.int64), count, present), out=made[1:])
+    np.cumsum(_spread(np.frombuffer(lengths, "<i8"), count, present), out=made[1:])
     if made[-1] > _LARGEST:
         raise UnsupportedHereError(f"an array with an offset of {made[-1]}, for which 32 bits are not enough")
     return made.astype(np.int32)
@@ -159,4 +183,4 @@ def _bits(mask: Mask) -> pa.Buffer:
 
 
 def _buffer(values: npt.NDArray[Any]) -> pa.Buffer:
-    return pa.py_buffer(values.tobytes())
+    return pa.py_buffer(np.ascontiguousarray(values))

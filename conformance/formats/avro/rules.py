@@ -178,7 +178,7 @@ class AvroRule(WireRule):
     @property
     def of_service(self) -> bool:
         """True if BigQuery's documents, its protocol or a capture of its bytes say it, and not Avro's specification."""
-        return self.source in (_GUIDE, _CAPTURE, _PROTO) or self.source.startswith(_TYPES)
+        return self.source in (_GUIDE, _CAPTURE, _PROTO, _LIMITS) or self.source.startswith(_TYPES)
 
     @property
     def binds(self) -> bool:

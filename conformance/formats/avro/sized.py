@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import abc
+import array
 import datetime as dt
 import re
-from typing import Any, Final
+from typing import Final
 
 from conformance.contain.text import many
 from conformance.formats.avro.columnbuilders import LeafColumn
@@ -25,12 +27,10 @@ _MICROSECOND: Final = dt.timedelta(microseconds=1)
 _DATETIME: Final = re.compile(rb"([0-9]{4})-([0-9]{2})-([0-9]{2})T([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.([0-9]{1,6}))?")
 
 
-class SizedColumn(LeafColumn):
-    """Bytes and texts, kept as bytes; a text that is not UTF-8 cannot be read, and is empty."""
+class _SizedColumn(LeafColumn):
+    """Values that follow their own length."""
 
-    def __init__(self, path: str, type_: AvroPrimitive) -> None:
-        super().__init__(path, type_)
-        self.noun = "text" if type_.kind is PrimitiveKind.STRING else "bytes"
+    noun = "text"
 
     def read(self, cursor: Cursor) -> None:
         """Read a length and as many bytes."""
@@ -38,7 +38,11 @@ class SizedColumn(LeafColumn):
         start = cursor.at - len(raw)
         if cursor.regions is not None and raw:
             cursor.show(start, self.path, self.noun, self.shown(raw), RegionKind.STRING)
-        self.values.append(self.value(cursor, start, raw))
+        self.add(cursor, start, raw)
+
+    @abc.abstractmethod
+    def add(self, cursor: Cursor, start: int, raw: bytes) -> None:
+        """Keep the value of the bytes at ``start``."""
 
     def shown(self, raw: bytes) -> str:
         """The value in the dump."""
@@ -46,8 +50,20 @@ class SizedColumn(LeafColumn):
             return repr(shorten(raw[: 4 * _SHOWN].decode(errors="replace")))
         return shorten(raw[:_SHOWN].hex(" ") + ("…" if len(raw) > _SHOWN else ""))
 
-    def value(self, cursor: Cursor, start: int, raw: bytes) -> Any:
-        """The value of the bytes at ``start``."""
+
+class SizedColumn(_SizedColumn):
+    """Bytes and texts: ``lengths`` has the bytes of each value, ``data`` the bytes of all; a text that is not UTF-8
+    cannot be read, and is empty.
+    """
+
+    def __init__(self, path: str, type_: AvroPrimitive) -> None:
+        super().__init__(path, type_)
+        self.noun = "text" if type_.kind is PrimitiveKind.STRING else "bytes"
+        self.lengths = array.array("q")
+        self.data = bytearray()
+
+    def add(self, cursor: Cursor, start: int, raw: bytes) -> None:
+        """Keep the bytes."""
         if self.type.kind is PrimitiveKind.STRING and not raw.isascii():
             try:
                 raw.decode()
@@ -56,14 +72,32 @@ class SizedColumn(LeafColumn):
                 observed = f"{wrong} at byte {error.start} of a text of {many(len(raw), 'byte')}"
                 cursor.report(AvroRule.UTF8, start, self.path, observed)
                 cursor.unreadable += 1
-                return b""
-        return raw
+                raw = b""
+        self.lengths.append(len(raw))
+        self.data += raw
+
+    def cut(self, count: int) -> None:
+        """Forget all but the first values."""
+        del self.lengths[count:]
+        del self.data[sum(self.lengths) :]
 
 
-class DateTimeColumn(SizedColumn):
+class DateTimeColumn(_SizedColumn):
     """DATETIMEs, as microseconds since 1970; a text that is no DATETIME cannot be read, and is 0."""
 
-    def value(self, cursor: Cursor, start: int, raw: bytes) -> Any:
+    def __init__(self, path: str, type_: AvroPrimitive) -> None:
+        super().__init__(path, type_)
+        self.values = array.array("q")
+
+    def add(self, cursor: Cursor, start: int, raw: bytes) -> None:
+        """Keep the microseconds."""
+        self.values.append(self.value(cursor, start, raw))
+
+    def cut(self, count: int) -> None:
+        """Forget all but the first values."""
+        del self.values[count:]
+
+    def value(self, cursor: Cursor, start: int, raw: bytes) -> int:
         """The microseconds of the text at ``start``."""
         if found := _DATETIME.fullmatch(raw):
             *parts, fraction = found.groups()
@@ -79,21 +113,34 @@ class DateTimeColumn(SizedColumn):
         return 0
 
 
-class DecimalColumn(SizedColumn):
-    """Decimals, as integers without their point; one with more bits than its Arrow type cannot be read, and is 0."""
+class DecimalColumn(_SizedColumn):
+    """Decimals, as integers without their point, of ``width`` bytes in little-endian order; one with more bits than its
+    Arrow type cannot be read, and is 0.
+    """
+
+    noun = "decimal"
 
     def __init__(self, path: str, type_: AvroPrimitive) -> None:
         super().__init__(path, type_)
-        self.noun = "decimal"
         self.bound = 10**type_.precision
-        self.room = 1 << (127 if type_.precision <= 38 else _BITS - 1)
+        self.width = 16 if type_.precision <= 38 else _BITS // 8
+        self.room = 1 << (8 * self.width - 1)
+        self.values = bytearray()
 
     def shown(self, raw: bytes) -> str:
         """The number, unless it is much too long."""
         value = int.from_bytes(raw, "big", signed=True)
         return decimal_text(value, self.type.scale) if value.bit_length() < _BITS else super().shown(raw)
 
-    def value(self, cursor: Cursor, start: int, raw: bytes) -> Any:
+    def add(self, cursor: Cursor, start: int, raw: bytes) -> None:
+        """Keep the unscaled integer."""
+        self.values += self.value(cursor, start, raw).to_bytes(self.width, "little", signed=True)
+
+    def cut(self, count: int) -> None:
+        """Forget all but the first values."""
+        del self.values[count * self.width :]
+
+    def value(self, cursor: Cursor, start: int, raw: bytes) -> int:
         """The unscaled integer in the bytes at ``start``; its width is the writer's choice."""
         if not raw:
             cursor.report(AvroRule.DECIMAL_EMPTY, start, self.path, "a decimal without bytes")

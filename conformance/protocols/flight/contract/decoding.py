@@ -14,7 +14,7 @@ from conformance.protocols.flight.records import FlightMethod
 from conformance.protocols.flight.wire.data import FlightPart
 from conformance.protocols.flight.wire.messages import FLIGHT
 from conformance.records import Call
-from conformance.wire.protobuf import read_protobuf
+from conformance.wire.protobuf import MAX_FIELDS, read_protobuf
 from conformance.wire.protobufmessages import ProtoMessage
 
 __all__ = [
@@ -103,6 +103,12 @@ def message_of(name: str, data: bytes) -> ProtoMessage | None:
 def _message_of(name: str, data: bytes) -> ProtoMessage | None:
     reading = read_protobuf(data, FLIGHT[name])
     return None if reading.violations else reading.message
+
+
+def is_cut(name: str, data: bytes) -> bool:
+    """True if the message of Flight with that name in these bytes has more fields than are read."""
+    # Of two bytes at least each; a packed value needs one, and no message of Flight has packed fields.
+    return len(data) > 2 * MAX_FIELDS and read_protobuf(data, FLIGHT[name]).cut
 
 
 KEPT: Final = 1 << 14

@@ -14,7 +14,7 @@ from typing import Final
 import pyarrow as pa
 
 from conformance.contract.budget import Excess
-from conformance.contract.raised import remembered_property
+from conformance.contract.raised import JudgingEnded, remembered_property
 from conformance.contract.view import CallView, View
 from conformance.protocols.flight.contract.decoding import (
     AT,
@@ -23,6 +23,7 @@ from conformance.protocols.flight.contract.decoding import (
     Info,
     Poll,
     data_of,
+    is_cut,
     message_of,
     read_data,
     read_info,
@@ -44,9 +45,11 @@ from conformance.protocols.flight.records import (
     PollFlightInfo,
 )
 from conformance.protocols.flight.wire.data import FlightStream, join_flight
+from conformance.protocols.flight.wire.messages import METHODS
 from conformance.records import CallEnd, GivingUp, Meanwhile, Step
 from conformance.records.together import groups
 from conformance.wire import DecodingError, Message
+from conformance.wire.protobuf import MAX_FIELDS
 
 __all__ = ["MARGIN", "DataView", "ExchangeView", "FlightCall", "FlightView", "GetView", "InfoSeen", "gave_up"]
 
@@ -320,6 +323,24 @@ class FlightView(View):
             ((call, f"its dictionary columns take more than {MOST_EXPANDED >> 20} MiB once decoded") for call in large),
             None,
         )
+
+    @remembered_property
+    def _cut(self) -> Excess | None:
+        """The first answer with more fields than are read: the clauses would take the rest of it for absent."""
+        for call in self.served:
+            name = METHODS[call.raw.method].response
+            if any(is_cut(name, data) for data in call.raw.responses):
+                return Excess(call.index, f"a {name} with more than {MAX_FIELDS} fields, which are not read")
+        return None
+
+    def go_on(self) -> None:
+        """Judging ends too where an answer was not read to its end, and nobody knows the table to which it belongs."""
+        super().go_on()
+        if self._cut is not None and not self.case.table.columns:
+            raise JudgingEnded(f"not judged: call {self._cut.call}: {self._cut.observed}")
+
+    def _excess_of_received(self) -> Excess | None:
+        return self._cut if self.case.table.columns else None
 
     def _excess_of_rows(self) -> Excess | None:
         # Whoever put the tables of the case knows that no answer is so large.

@@ -89,9 +89,11 @@ rule_clauses(_schemas, SERVER,
       source=(AVRO_GUIDE, CAPTURED)),
     must("avro-schema.null-is-the-first-branch", (AvroRule.UNION_NULL_FIRST, AvroRule.UNION_BRANCHES),
       says="A union is of null and one other type, null first: the byte 00 says NULL.", source=(CAPTURED, AVRO_GUIDE)),
-    must("avro-schema.types-are-bigquerys", (AvroRule.TYPE_UNMAPPED, AvroRule.RECURSION),
-      says="The schema has only types to which BigQuery maps its own: no float, map, enum or fixed, and no record in"
-      " itself.", source=(AVRO_GUIDE, CAPTURED)),
+    must("avro-schema.types-are-bigquerys", (
+      AvroRule.TYPE_UNMAPPED, AvroRule.RECURSION, AvroRule.DEPTH, AvroRule.SIZE, AvroRule.NAME_LONG),
+      says="The schema has only types to which BigQuery maps its own: no float, map, enum or fixed, no record in"
+      " itself, and not more of them, deeper ones or longer names than a table can have.",
+      source=(AVRO_GUIDE, CAPTURED)),
     must("avro-schema.decimals-are-declared", (
       AvroRule.DECIMAL_PRECISION, AvroRule.DECIMAL_SCALE, AvroRule.DECIMAL_WIDE),
       IGNORED,

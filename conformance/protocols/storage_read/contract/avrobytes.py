@@ -8,8 +8,10 @@ import types
 import pyarrow as pa
 
 from conformance.formats.avro import (
+    AvroRowsReading,
     AvroSchema,
     AvroSchemaReading,
+    ReadingLimit,
     avro_arrow_schema,
     avro_to_arrow,
     read_avro_rows,
@@ -46,33 +48,35 @@ class AvroSchemaBytes:
 
 
 class AvroRowsBytes:
-    """The rows of one response, read to the end of their bytes; ``data`` is what decompression gave."""
+    """The rows of one response, read to the end of their bytes; ``data`` is what decompression gave.
 
-    __slots__ = ("_arrow", "_reading", "call", "data", "faults", "response")
+    ``rows`` is the number of rows that could be read. ``cut`` is true if reading ended early because the rows of the
+    exchange have more values than ``limit`` permits.
+    """
 
-    def __init__(self, call: int, response: int, data: bytes, schema: AvroSchema) -> None:
+    __slots__ = ("_arrow", "_reading", "call", "cut", "data", "faults", "response", "rows")
+
+    def __init__(self, call: int, response: int, data: bytes, schema: AvroSchema, limit: ReadingLimit) -> None:
         self.call = call
         self.response = response
         self.data = data
-        self._reading = read_avro_rows(data, schema)
-        self.faults: tuple[Fault, ...] = self._reading.faults
+        reading = read_avro_rows(data, schema, limit=limit)
+        self.cut = limit.exceeded
+        self.rows = reading.rows
+        self.faults: tuple[Fault, ...] = reading.faults
+        self._reading: AvroRowsReading | None = reading if reading.complete else None
         self._arrow: pa.RecordBatch | types.EllipsisType | None = ...
-
-    @property
-    def rows(self) -> int:
-        """The number of rows that could be read."""
-        return self._reading.rows
 
     def arrow(self) -> pa.RecordBatch | None:
         """The rows as Arrow, decoded once; None unless every byte belongs to a row that has an Arrow form."""
         if self._arrow is ...:
-            self._arrow = self._decode()
+            reading, self._reading = self._reading, None
+            self._arrow = None if reading is None else _arrow_of(reading)
         return self._arrow
 
-    def _decode(self) -> pa.RecordBatch | None:
-        if not self._reading.complete:
-            return None
-        try:
-            return avro_to_arrow(self._reading)
-        except DecodingError:
-            return None
+
+def _arrow_of(reading: AvroRowsReading) -> pa.RecordBatch | None:
+    try:
+        return avro_to_arrow(reading)
+    except DecodingError:
+        return None

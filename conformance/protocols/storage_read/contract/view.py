@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow as pa
 
 from conformance import wire
+from conformance.contain.text import many
 from conformance.contract.budget import Excess
 from conformance.contract.bytefields import BatchBytes, SchemaBytes
 from conformance.contract.raised import remembered_property
 from conformance.contract.view import CallView, View
+from conformance.formats.avro import ReadingLimit, slots_of
 from conformance.formats.messages import ARROW, AVRO, DataFormat, format_of_rows
 from conformance.protocols.storage_read.contract.avrobytes import AvroRowsBytes, AvroSchemaBytes
 from conformance.records import CreateSession, ReadRows, SplitStream
@@ -32,7 +34,9 @@ MAX_INFLATED: Final = 1 << 30
 """Limit in bytes for a payload that declares its size after LZ4: the proto limits a response to 128 MB."""
 LZ4_RATIO: Final = 255
 """The most bytes to which one byte of LZ4 can decompress: a larger declared size is false."""
-
+UNKNOWN_SLOTS: Final = 1 << 24
+SLOTS_PER_BYTE: Final = 2
+"""Values that the rows in Avro of an unknown table may have, for each byte and beyond that."""
 
 _BEYOND: Final = frozenset({"OUT_OF_RANGE", "FAILED_PRECONDITION", "INVALID_ARGUMENT"})
 """Statuses of reads from beyond the end of their stream."""
@@ -201,7 +205,7 @@ class ResponseView:
         schema = self.read.avro_schema if self.format is AVRO and self.read.may_be(AVRO) else None
         if schema is None or self.payload is None:
             return None
-        return AvroRowsBytes(self.call, self.response, self.payload, schema)
+        return AvroRowsBytes(self.call, self.response, self.payload, schema, self.read.view.avro_limit)
 
     def decoded(self) -> pa.RecordBatch | None:
         """The rows of this response as the suite decodes them, of whichever form; None if it cannot."""
@@ -426,6 +430,46 @@ class StorageView(View):
         found = [response.avro_rows for read in self.served_reads for response in read.responses]
         return [rows for rows in found if rows is not None]
 
+    @remembered_property
+    def avro_limit(self) -> ReadingLimit:
+        """The number of values that are left to the rows in Avro; the responses share it."""
+        return ReadingLimit(self._avro_slots, self.go_on)
+
+    @remembered_property
+    def _avro_slots(self) -> int:
+        """The number of values that the rows in Avro may have. Of a table that is not known, the bytes say how many."""
+        if self.case.table.columns:
+            return self.budget.of_slots(self.exchange, slots_of(self.table))
+        return UNKNOWN_SLOTS + SLOTS_PER_BYTE * self.exchange.received
+
+    def _excess_of_rows(self) -> Excess | None:
+        if (excess := super()._excess_of_rows()) is not None or not self.case.table.columns:
+            return excess
+        try:
+            rows = self.avro_rows
+        except Exception:  # noqa: BLE001  # the clauses on rows compute the same, and report the error
+            return None
+        if (cut := next((one for one in rows if one.cut), None)) is not None:
+            return Excess(cut.call, self._too_many(cut))
+        return self.budget.of_rows(self.exchange, [(one.call, one.rows) for one in rows], self.table.num_rows)
+
+    def _too_many(self, cut: AvroRowsBytes) -> str:
+        return (
+            f"rows in Avro of {many(len(cut.data), 'byte')} or more, which have more values than the {self._avro_slots}"
+            " that are judged"
+        )
+
+    def _too_large(self) -> str:
+        cut = next((one for one in self.avro_rows if one.cut), None)
+        return (
+            super()._too_large() if cut is None else f"call {cut.call}, response {cut.response}: {self._too_many(cut)}"
+        )
+
+    def _excess_of_received(self) -> Excess | None:
+        if not self.case.table.columns or self.exchange.received <= self.budget.received:
+            return None
+        return self.budget.of_received(self.exchange, self.table.nbytes)
+
     def _excess_of_sizes(self) -> Excess | None:
         declared = [(one.call, one.inflated) for read in self.served_reads for one in read.responses]
         return self.budget.of_inflated(declared, self.inflation or 0) if declared else None
@@ -450,7 +494,7 @@ class StorageView(View):
                     yield f"call {response.call}, response {response.response}: {words}"
         yield from self._unreadable_batches()
         for rows in self.avro_rows:
-            if rows.arrow() is None:
+            if not rows.cut and rows.arrow() is None:
                 yield f"call {rows.call}, response {rows.response}: the bytes of rows in Avro cannot be decoded"
 
     def _is_open(self, index: int) -> bool:

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
+from conformance.contract.clause import CLAUSES, load_chapters
+from conformance.contract.judge import judge_view
 from conformance.contract.viewing import profile_of, view_of
 from conformance.protocol import DEFAULT_PROTOCOL
 from conformance.protocols.flight.contract.encoding import part
@@ -24,8 +26,10 @@ from conformance.protocols.flight.reference.store import Flight
 from conformance.protocols.flight.reference.variations import FLIGHT_VARIATIONS
 from conformance.protocols.storage_read.contract.serverview import ServerView
 from conformance.records import Asker, AskerKind, CallEnd, Exchange, GivingUp, Outcome
+from conformance.wire.protobuf import MAX_FIELDS
 from tests.protocols.flight.reference.direct import PATH, PUT_AND_GET, case_of, seen
 
+load_chapters()
 OTHER = Descriptor(path=("other",))
 
 
@@ -206,3 +210,41 @@ def test_endpoints_with_the_same_ticket_have_a_read_each() -> None:
     assert len(both.of.view.gets) == 2
     assert one.reads == (one.of.view.gets[0], None)
     assert one.whole is None
+
+
+def _many_fields(count: int) -> FlightView:
+    """A view whose FlightInfo has so many unknown fields before its numbers."""
+    view = seen(case_of(*PUT_AND_GET))
+    calls = [
+        dataclasses.replace(call, responses=(b"\xf8\x07\x01" * count + call.responses[0],))
+        if call.method == "GetFlightInfo"
+        else call
+        for call in view.exchange.calls
+    ]
+    exchange = dataclasses.replace(view.exchange, calls=tuple(calls))
+    made = view_of(view.case, exchange, view.table)
+    assert isinstance(made, FlightView)
+    return made
+
+
+def test_a_message_that_is_not_read_to_its_end_is_judged_by_no_clause() -> None:
+    """The numbers behind the last field that is read would count as absent, and their clauses would hold."""
+    few, many = _many_fields(10), _many_fields(MAX_FIELDS)
+
+    assert (few.excess, many.excess is None) == (None, False)
+    assert many.reason_not_judged() == (
+        Outcome.HANG,
+        f"call 1: a FlightInfo with more than {MAX_FIELDS} fields, which are not read",
+    )
+    assert Outcome.PASS not in {one.outcome for one in judge_view(many, CLAUSES.values())}
+
+
+def test_such_a_message_about_an_unknown_table_is_no_failure() -> None:
+    """A large table may have so many endpoints: nothing is judged, and every verdict gives the reason."""
+    view = _many_fields(MAX_FIELDS)
+    view.case = dataclasses.replace(view.case, table=dataclasses.replace(view.case.table, columns=(), recipe=None))
+
+    verdicts = judge_view(view, CLAUSES.values())
+
+    assert {one.outcome for one in verdicts} == {Outcome.UNTESTABLE}
+    assert all("which are not read" in one.reason for one in verdicts)

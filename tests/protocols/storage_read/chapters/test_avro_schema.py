@@ -9,16 +9,16 @@ from typing import Any
 import pytest
 
 from conformance.contract.clause import CLAUSES, load_chapters
-from conformance.formats.avro import AvroRule
-from conformance.records import BqType, Column, CreateSession, Mode, Table
-from tests.contract.exchanges import Answer, Deviation, Spoil, case_of, create, prove
+from conformance.contract.judge import judge_view
+from conformance.contract.viewing import view_of
+from conformance.formats.avro import AvroRule, read_avro_schema
+from conformance.records import BqType, Column, CreateSession, Level, Mode, Outcome, Table
+from tests.contract.exchanges import Answer, Deviation, Obedient, Spoil, case_of, create, prove
+from tests.formats.avro.breaking import SCHEMAS
 
 load_chapters()
 NOT_ASKED = {
     AvroRule.LOGICAL_UNKNOWN: "readers ignore such a type, and the clause on types compares what is left",
-    AvroRule.DEPTH: "a limit of the reader",
-    AvroRule.SIZE: "a limit of the reader",
-    AvroRule.NAME_LONG: "a limit of the reader",
     AvroRule.ITEMS_LIMIT: "a limit of the reader",
     AvroRule.ROWS_MISSING: "no number of rows is given to the reader: the count of a response has clauses",
     AvroRule.ROWS_BEHIND: "as above",
@@ -100,3 +100,17 @@ def test_every_rule_is_named_or_left_for_a_reason() -> None:
 
     assert len(named) == len(set(named))
     assert set(AvroRule) - set(named) == set(NOT_ASKED)
+
+
+@pytest.mark.parametrize("rule", SCHEMAS, ids=str)
+def test_a_schema_by_which_nothing_can_be_decoded_is_a_finding(rule: AvroRule) -> None:
+    """A MUST clause fails itself: the clauses on columns have no subject then, and would say nothing."""
+    server = Obedient(CASE)
+    answers = server.run()
+    create(answers).responses[0].avro_schema.schema = SCHEMAS[rule]
+    view = view_of(CASE, server.freeze(answers), server.table)
+
+    failed = [one.clause for one in judge_view(view, CLAUSES.values()) if one.outcome is Outcome.FAIL]
+
+    decodable = read_avro_schema(SCHEMAS[rule]).schema is not None
+    assert decodable or any(one.startswith("avro-schema.") and CLAUSES[one].level is Level.MUST for one in failed)

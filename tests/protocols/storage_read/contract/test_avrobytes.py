@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
+
+from conformance.contract.budget import EXCESS_CLAUSE, Budget
+from conformance.contract.clause import CLAUSES, load_chapters
+from conformance.contract.judge import judge_view
+from conformance.contract.raised import JudgingEnded
 from conformance.contract.viewing import view_of
-from conformance.records import CreateSession, ReadRows
+from conformance.records import CreateSession, Outcome, ReadRows
 from tests.contract.exchanges import Obedient, case_of, create, read
 
 CASE = case_of(CreateSession(data_format="AVRO"), ReadRows())
@@ -87,3 +93,32 @@ def test_a_payload_that_does_not_decompress_is_named() -> None:
     view = view_of(case, server.freeze(answers), server.table)
 
     assert "do not decompress" in view.reason_not_judged()[1]
+
+
+def test_more_values_than_the_table_permits_are_one_finding() -> None:
+    """They are not read, and the clause on excess says so."""
+    load_chapters()
+    server = Obedient(CASE)
+    view = view_of(CASE, server.freeze(server.run()), server.table)
+    view.budget = Budget(slots=-8 * 2 * server.table.num_rows * server.table.num_columns)
+
+    verdicts = judge_view(view, CLAUSES.values())
+
+    assert [one.clause for one in verdicts if one.outcome is Outcome.FAIL] == [EXCESS_CLAUSE]
+    assert "have more values than" in view.reason_not_judged()[1]
+    assert [rows.rows for rows in view.avro_rows] == [0] * len(view.avro_rows)
+
+
+def test_rows_that_are_being_read_end_with_the_judging(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A deadline that passes in the middle leaves every clause without a verdict, and none with an error."""
+    monkeypatch.setattr("conformance.formats.avro.cursor.PACE", 1)
+    load_chapters()
+    server = Obedient(CASE)
+    view = view_of(CASE, server.freeze(server.run()), server.table)
+    view.given_up = lambda: "enough"
+
+    with pytest.raises(JudgingEnded, match="enough"):
+        _ = view.avro_rows
+
+    assert {(one.outcome, one.reason) for one in judge_view(view, CLAUSES.values())} == {(Outcome.UNTESTABLE, "enough")}
+    assert view.broke == {}
