@@ -1,4 +1,4 @@
-"""The index of the suite's cases: the cases of each file as JSON, by the SHA-256 digest of the file.
+"""The index of the suite's cases: the cases of each file as JSON, by the first half of the file's SHA-256 digest.
 
 Reading and checking YAML takes most of the time in which a command starts. A file whose digest is in the index is not
 parsed, because its content was parsed and checked when the index was written. Every other file is parsed: an index
@@ -40,11 +40,15 @@ def indexed(path: Path) -> CasesOfFile | None:
 def render(files: Mapping[Path, CasesOfFile]) -> str:
     """The text of the index of files, a line for each."""
     lines = [
-        f"{json.dumps(_digest(path))}: {json.dumps({'matrix': many, 'cases': _forms(cases)}, ensure_ascii=False)}"
+        f"{json.dumps(_digest(path))}:{_compact({'matrix': many, 'cases': _forms(cases)})}"
         for path, (cases, many) in files.items()
         if path.suffix == YAML
     ]
     return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def _compact(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def _forms(cases: Sequence[Case]) -> list[Any]:
@@ -52,7 +56,7 @@ def _forms(cases: Sequence[Case]) -> list[Any]:
 
 
 def _digest(path: Path) -> str:
-    return hashlib.sha256(read_whole(path, LARGEST_CASE)).hexdigest()
+    return hashlib.sha256(read_whole(path, LARGEST_CASE)).hexdigest()[:32]
 
 
 @functools.cache

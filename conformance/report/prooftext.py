@@ -11,6 +11,8 @@ from conformance.engine.prove import Proof
 
 __all__ = ["as_json", "as_text", "took"]
 
+LISTED: Final = 30
+"""The most cases of a clause and a mutant in JSON: more than what decides which cases can show a clause."""
 LONGEST: Final = 5
 """The number of tasks that are named with the seconds that they took."""
 
@@ -85,14 +87,23 @@ def _counted(fates: Mapping[str, int]) -> str:
     return ", ".join(f"{count} {fate}" for fate, count in sorted(fates.items()))
 
 
+def _failed(trial: Trial) -> dict[str, Any]:
+    """The clauses that failed, each with its first cases, and where there are ``more``, their number."""
+    failures = sorted(trial.failures.items())
+    more = {clause: len(cases) - LISTED for clause, cases in failures if len(cases) > LISTED}
+    return {"failed": {clause: list(cases[:LISTED]) for clause, cases in failures}, **({"more": more} if more else {})}
+
+
 def as_json(proof: Proof) -> dict[str, Any]:
-    """The complete result, in a stable order, so that two proofs can be compared line by line."""
+    """The result in a stable order, so that two proofs can be compared line by line; of the cases on which a clause
+    failed, the first :data:`LISTED`.
+    """
     return {
         "holds": proof.holds,
         "mutants": {
             trial.name: {
                 "kills": list(trial.kills),
-                "failed": {clause: list(cases) for clause, cases in sorted(trial.failures.items())},
+                **_failed(trial),
                 "survived": list(trial.survived),
                 "surplus": list(trial.surplus),
             }
