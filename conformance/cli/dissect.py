@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import json
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -47,6 +48,8 @@ from conformance.wire.protobufdissect import dissect_protobuf
 
 WIDTH: Final = 110
 """The width of a dump that goes to no terminal."""
+_PARTS: Final = 1 << 15
+"""The texts of which a piece of JSON is made that is printed at once."""
 _STYLES: Final[Sequence[tuple[str, dict[str, Any]]]] = (
     ("!!", {"fg": "red", "bold": True}),
     ("! ", {"fg": "yellow"}),
@@ -210,7 +213,10 @@ def _write(
 ) -> None:
     if as_json:
         made = dissection.to_json(only=only) | {"findings": [values_of(finding) for finding in findings]}
-        click.echo(json.dumps(made, indent=1, ensure_ascii=False))
+        parts = json.JSONEncoder(indent=1, ensure_ascii=False).iterencode(made)
+        while part := "".join(itertools.islice(parts, _PARTS)):  # as one text, it would be in memory again
+            click.echo(part, nl=False)
+        click.echo()
     else:
         here = columns()
         _print(dissection, findings, width or (here if here < UNBOUNDED else WIDTH), only, breaks)

@@ -8,6 +8,7 @@ parts of a message, and :mod:`conformance.wire.dump` formats regions as text.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final, cast
 
@@ -19,7 +20,7 @@ from conformance.wire.faults import Fault
 from conformance.wire.file import read_file
 from conformance.wire.footer import HEAD, Tail, read_tail
 from conformance.wire.messages import Bytes, Frame, Header, Message, read_frame
-from conformance.wire.regions import Judged, Region, cover, head_claims, message_claims, tail_claims
+from conformance.wire.regions import MAX_REGIONS, Judged, Region, cover, head_claims, message_claims, tail_claims
 from conformance.wire.schema import schema_of
 from conformance.wire.sniff import sniff
 from conformance.wire.stream import StreamReading, read_stream
@@ -158,7 +159,14 @@ class _Dissector:
         message = frame.message
         self.messages.append(message)
         self.sections.append(section_of(message, len(self.messages)))
-        self.regions += cover(message_claims(self.view, frame, judged), message.start, message.end, self.view)
+        most = self.left
+        claims = message_claims(self.view, frame, judged, most=most)
+        self.regions += cover(claims, message.start, message.end, self.view, most=most)
+
+    @property
+    def left(self) -> int:
+        """The number of regions that may still be added; what has none is added as one."""
+        return max(0, MAX_REGIONS - len(self.regions))
 
     def rest(self, start: int, end: int, meaning: str) -> None:
         """Add bytes that were not read."""
@@ -223,7 +231,9 @@ class _Dissector:
             title = f"footer of the file, bytes {start} to {end}"
             self.sections.append(DissectedSection(start, end, SectionKind.FOOTER, title))
             known = {message.start: message for message in self.messages}
-            self.regions += cover(list(tail_claims(self.view, tail, known)), start, end, self.view)
+            most = self.left
+            claims = list(itertools.islice(tail_claims(self.view, tail, known), most))
+            self.regions += cover(claims, start, end, self.view, most=most)
 
 
 def judge_alone(

@@ -7,6 +7,7 @@ and body may be in two fields.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Iterator
 from typing import Final
 
@@ -20,7 +21,7 @@ from conformance.wire.plugin import Content, WirePlugin
 from conformance.wire.preview import shorten
 from conformance.wire.protobuf import read_protobuf
 from conformance.wire.protobufmessages import ProtoField, ProtoMessage
-from conformance.wire.regions import Region, cover, message_claims
+from conformance.wire.regions import MAX_REGIONS, Region, cover, message_claims
 from conformance.wire.types import Schema
 
 __all__ = ["dissect_protobuf"]
@@ -39,14 +40,15 @@ def dissect_protobuf(data: Bytes, spec: MessageSpec, protocol: WirePlugin, schem
     faults = [*protocol.faults(view, spec), *(one.note for one in reading.observations)]
     sections = [DissectedSection(0, len(view), SectionKind.OTHER, f"{spec.name}, bytes 0 to {len(view)}")]
     messages: list[Message] = []
-    claims = list(_claims(reading.message, spec.name, content.fields if content is not None else frozenset()))
+    fields = _claims(reading.message, spec.name, content.fields if content is not None else frozenset())
+    claims = list(itertools.islice(fields, MAX_REGIONS))
     if content is not None:
         found: list[Fault] = []
         inner = memoryview(content.data)
         frame = read_frame(inner, 0, found) or Frame(Message(0, len(inner), Header.STRAY))
         judged, schema = judge_alone(frame, inner, schema, found)
         frame = _moved(frame, content)
-        claims += message_claims(view, frame, judged)
+        claims += message_claims(view, frame, judged, most=MAX_REGIONS - len(claims))
         messages.append(frame.message)
         section = section_of(frame.message, 1)
         sections = [dataclasses.replace(sections[0], end=section.start), section]

@@ -6,6 +6,7 @@ Regions of the metadata come from the rows of :mod:`conformance.wire.tables`, re
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import struct
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, TypeAlias
@@ -21,8 +22,12 @@ from conformance.wire.preview import preview, preview_values, shorten
 from conformance.wire.tables import CODES, ENUMS, STRUCTS, UNIONS, WIDTHS, Slot, SlotKind
 from conformance.wire.tensors import TensorReading
 
-__all__ = ["Judged", "Region", "cover", "head_claims", "message_claims", "tail_claims"]
+__all__ = ["MAX_REGIONS", "NOT_ANNOTATED", "Judged", "Region", "cover", "head_claims", "message_claims", "tail_claims"]
 
+MAX_REGIONS: Final = 1 << 17
+"""The regions of a dump that have a meaning of their own: each becomes an object of some 500 bytes, and a line."""
+NOT_ANNOTATED: Final = "not annotated"
+"""The meaning of the bytes behind them."""
 Judged: TypeAlias = BatchMessage | TensorReading | None
 """The result of reading a message's body."""
 
@@ -39,47 +44,57 @@ class Region:
     value: str = ""
 
 
-def cover(claims: list[Region], start: int, end: int, data: memoryview) -> Iterator[Region]:
-    """The claims in order, clipped where they overlap; the bytes between them become padding or unknown bytes."""
+def cover(claims: list[Region], start: int, end: int, data: memoryview, *, most: int = MAX_REGIONS) -> Iterator[Region]:
+    """The claims in order, clipped where they overlap; the bytes between them become padding or unknown bytes.
+
+    If there are ``most`` claims, more were left out: the bytes between them are said to be not annotated.
+    """
+    between = NOT_ANNOTATED if len(claims) >= most else ""
     covered = start
     for claim in sorted(claims, key=lambda region: (region.start, region.end)):
         if claim.end <= max(covered, claim.start) or claim.start >= end:
             continue
         if claim.start > covered:
-            yield _gap(covered, claim.start, data)
+            yield _gap(covered, claim.start, data, between)
         first, last = max(claim.start, covered), min(claim.end, end)
         yield claim if (first, last) == (claim.start, claim.end) else dataclasses.replace(claim, start=first, end=last)
         covered = last
     if covered < end:
-        yield _gap(covered, end, data)
+        yield _gap(covered, end, data, between)
 
 
-def _gap(start: int, end: int, data: memoryview) -> Region:
+def _gap(start: int, end: int, data: memoryview, meaning: str) -> Region:
     size = end - start
+    if meaning:
+        return Region(start, end, RegionKind.UNKNOWN, "", meaning, many(size, "byte"))
     if size < 64 and not bytes(data[start:end]).strip(b"\0"):
         return Region(start, end, RegionKind.PADDING, "", "padding", many(size, "byte"))
     return Region(start, end, RegionKind.UNKNOWN, "", "bytes of no known part", many(size, "byte"))
 
 
-def message_claims(data: memoryview, frame: Frame, judged: Judged) -> list[Region]:
-    """The regions that the parts of a framed message claim: prefix, metadata and body.
+def message_claims(data: memoryview, frame: Frame, judged: Judged, *, most: int = MAX_REGIONS) -> list[Region]:
+    """The regions that the parts of a framed message claim: prefix, metadata and body; the first ``most`` of them.
 
     A message that begins with its metadata has no prefix, because a transport frames it.
     """
+    return list(itertools.islice(_message_claims(data, frame, judged), most))
+
+
+def _message_claims(data: memoryview, frame: Frame, judged: Judged) -> Iterator[Region]:
     message = frame.message
     bare = message.header is not Header.STRAY and message.metadata_start == message.start
-    claims = [] if bare else list(_prefix(data, message))
+    if not bare:
+        yield from _prefix(data, message)
     if frame.verifier is not None:
-        claims += _Metadata(frame.verifier, judged if isinstance(judged, BatchMessage) else None).all()
+        yield from _Metadata(frame.verifier, judged if isinstance(judged, BatchMessage) else None).all()
         if frame.root is None:
             end = message.metadata_end
-            claims.append(Region(end, message.end, RegionKind.UNKNOWN, "", "not read", "the metadata does not say"))
+            yield Region(end, message.end, RegionKind.UNKNOWN, "", "not read", "the metadata does not say")
     elif message.metadata_start and message.metadata_end > message.metadata_start:
         start, end = message.metadata_start, message.metadata_end
-        claims.append(Region(start, end, RegionKind.UNKNOWN, "metadata", "metadata, cut short"))
+        yield Region(start, end, RegionKind.UNKNOWN, "metadata", "metadata, cut short")
     if message.body_end > message.body_start:
-        claims += _tensor(message, judged) if isinstance(judged, TensorReading) else _body(message, judged)
-    return claims
+        yield from _tensor(message, judged) if isinstance(judged, TensorReading) else _body(message, judged)
 
 
 def head_claims() -> Iterator[Region]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import threading
@@ -96,6 +97,35 @@ def million_metadata_keys(answer: Any, context: Any) -> None:
     answer.arrow_schema.serialized_schema = heavy.serialize().to_pybytes()
 
 
+IN_AVRO: Final = Expected(("fail",), later=False)
+AVRO: Final[dict[str, Any]] = {"alone": True, "options": ("--data-format", "avro"), "deadline": 20.0}
+
+
+def _in_avro(answer: Any, schema: object) -> None:
+    """Give a session in Avro this schema."""
+    answer.ClearField("arrow_schema")
+    answer.avro_schema.schema = json.dumps(schema)
+
+
+@_session("grpc.avro-schema-of-a-trillion-types", IN_AVRO, **AVRO)
+def avro_schema_of_a_trillion_types(answer: Any, context: Any) -> None:
+    """The Avro schema of a session has 2^40 types, because each of 40 records has the one before it twice."""
+    made: object = {"type": "record", "name": "r0", "fields": [{"name": "a", "type": "long"}]}
+    for number in range(1, 41):
+        fields = [{"name": "a", "type": made}, {"name": "b", "type": f"r{number - 1}"}]
+        made = {"type": "record", "name": f"r{number}", "fields": fields}
+    _in_avro(answer, made)
+
+
+@_session("grpc.avro-schema-of-seventy-levels", IN_AVRO, **AVRO)
+def avro_schema_of_seventy_levels(answer: Any, context: Any) -> None:
+    """The Avro schema of a session has 70 records inside each other."""
+    made: object = "long"
+    for number in range(70):
+        made = {"type": "record", "name": f"r{number}", "fields": [{"name": "a", "type": made}]}
+    _in_avro(answer, made)
+
+
 @_session("grpc.million-streams", Expected(("hang", "fail")), deadline=15.0)
 def million_streams(answer: Any, context: Any) -> bytes:
     """The session names a million streams."""
@@ -139,6 +169,17 @@ def expires_in_the_year_one(answer: Any, context: Any) -> None:
 
 
 # --- streams ------------------------------------------------------------------------------------------
+
+
+@_rows("grpc.avro-row-of-small-values", Expected(("fail",), "more values than", later=False), own=4 * 60 * MIB, **AVRO)
+def avro_row_of_small_values(answers: Iterator[Any], context: Any) -> Iterator[Any]:
+    """A response in Avro has one row, an array of 62,914,560 booleans of a byte each."""
+    count = 60 * MIB
+    fields = [{"name": "x", "type": {"type": "array", "items": "boolean"}}]
+    answer = proto.ReadRowsResponse(row_count=1)
+    answer.avro_schema.schema = json.dumps({"type": "record", "name": "__root__", "fields": fields})
+    answer.avro_rows.serialized_binary_rows = b"\x80\x80\x80\x3c" + b"\x01" * count + b"\x00"
+    yield answer
 
 
 @_rows("grpc.hang-before-rows", HANG)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pyarrow as pa
+
 from conformance.disk.jsonlines import line_of
 from tests.hostile.attack import Expected, Part, register
 from tests.hostile.setups import Command
@@ -44,6 +46,42 @@ def report_of_short_keys(place: Path, cookie: str) -> Command:
     keys = ",".join(f'"{number}":0' for number in range(20_000_000))
     (place / "run.json").write_text('{"schema_version":1,"x":{' + keys + "}}", encoding="utf-8")
     return Command(["diff", "run.json", "run.json"])
+
+
+BOOLEANS = '{"type":"record","name":"r","fields":[{"name":"a","type":{"type":"array","items":"boolean"}}]}'
+
+
+def _booleans(place: Path, count: int) -> None:
+    """A schema, and a row of so many booleans in Avro."""
+    (place / "schema.json").write_text(BOOLEANS, encoding="utf-8")
+    size = bytearray()
+    left = 2 * count
+    while left >= 0x80:
+        size.append(left & 0x7F | 0x80)
+        left >>= 7
+    (place / "rows.bin").write_bytes(bytes(size) + bytes([left]) + b"\x01" * count + b"\x00")
+
+
+@register("small.row-of-small-values-in-avro", Part.COMMAND, Expected(status=(0,)), deadline=60.0)
+def row_of_small_values_in_avro(place: Path, cookie: str) -> Command:
+    """A row in Avro is an array of 60 million booleans, of a byte each."""
+    _booleans(place, 60_000_000)
+    return Command(["check", "--avro-schema", "schema.json", "--avro-rows", "rows.bin"])
+
+
+@register("small.dump-of-small-values-in-avro", Part.COMMAND, Expected(status=(0,)), deadline=30.0)
+def dump_of_small_values_in_avro(place: Path, cookie: str) -> Command:
+    """A dump in JSON is asked for, of a row with a million booleans in Avro."""
+    _booleans(place, 1_000_000)
+    return Command(["dissect", "--json", "--avro-schema", "schema.json", "rows.bin"])
+
+
+@register("small.dump-of-many-pairs-of-metadata", Part.COMMAND, Expected(status=(0, 1)), deadline=60.0)
+def dump_of_many_pairs_of_metadata(place: Path, cookie: str) -> Command:
+    """A dump in JSON is asked for, of a schema with 200,000 pairs of metadata."""
+    schema = pa.schema([pa.field("a", pa.int64())], metadata={f"k{number}": "v" for number in range(200_000)})
+    (place / "schema.arrows").write_bytes(schema.serialize().to_pybytes())
+    return Command(["dissect", "--json", "schema.arrows"])
 
 
 @register("small.case-of-many-items", Part.COMMAND, Expected(status=(2,), says="at most 1000000 lines"))

@@ -59,6 +59,13 @@ def golden_set_is_a_link(place: Path, cookie: str) -> Command:
     return Command(["golden", "--set", "bq-arrow", "--dir", "golden"])
 
 
+@register("disk.new-target-is-a-link", Part.COMMAND, Expected(status=(2,), says="but it is a link"))
+def new_target_is_a_link(place: Path, cookie: str) -> Command:
+    """The file that `init` makes is a symbolic link to a file elsewhere, which does not exist yet."""
+    (place / "other.toml").symlink_to(_forbidden(place, "target"))
+    return Command(["init", "--name", "other", "--grpc", "localhost:1", "--rest", "http://localhost:2"])
+
+
 @register("disk.log-that-cannot-be-read", Part.COMMAND, Expected(status=(2,), says="mem: Input/output error"))
 def log_that_cannot_be_read(place: Path, cookie: str) -> Command:
     """The log is the memory of the process, whose first byte is an error to read."""

@@ -136,6 +136,15 @@ def flight_endpoint_of_many_locations(place: Path, cookie: str) -> Command:
     return _flight(place, server, "[deadlines]\ncall = 2.0\ncase = 4.0")
 
 
+@register("process.flight-info-of-many-fields", Part.COMMAND, Expected(status=(1,), says="are not read"), deadline=40.0)
+def flight_info_of_many_fields(place: Path, cookie: str) -> Command:
+    """A FlightInfo has more fields than are read, and its numbers behind them."""
+    many = '(*(f"grpc://127.0.0.1:1/{number}" for number in range(140_000)),)'
+    begin, _, end = SENDS_ELSEWHERE.partition("service.locations = ")
+    server = f"{begin}service.locations = {many}\n{end.partition(chr(10))[2]}"
+    return _flight(place, server, "[deadlines]\ncall = 4.0\ncase = 8.0")
+
+
 EXPANDS: Final = """
 import json, threading
 import pyarrow as pa

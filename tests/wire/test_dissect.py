@@ -180,3 +180,20 @@ def test_no_more_messages_are_read_than_are_dissected(read: str, monkeypatch: py
     assert asked == [3]
     assert len(dissection.messages) <= 3
     _assert_covered(dissection)
+
+
+def test_a_dump_has_a_bounded_number_of_regions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of metadata with thousands of pairs only the first parts are made, and the bytes of the others are said to be
+    left out.
+    """
+    schema = pa.schema([("a", pa.int64())], metadata={f"k{number}": "v" for number in range(2000)})
+    whole = dissect(schema.serialize().to_pybytes())
+    monkeypatch.setattr(importlib.import_module("conformance.wire.dissect"), "MAX_REGIONS", 50)
+
+    made = dissect(schema.serialize().to_pybytes())
+
+    _assert_covered(made)
+    assert len(whole.regions) > 20_000
+    assert len(made.regions) <= 101
+    assert "not annotated" in {region.meaning for region in made.regions}
+    assert "not annotated" not in {region.meaning for region in whole.regions}

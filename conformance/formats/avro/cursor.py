@@ -15,14 +15,12 @@ from conformance.contain.text import many
 from conformance.formats.avro.rules import AvroRule
 from conformance.wire.closed import RegionKind
 from conformance.wire.faults import Fault, report
-from conformance.wire.regions import Region
+from conformance.wire.regions import MAX_REGIONS, Region
 
-__all__ = ["MAX_FREE", "MAX_REGIONS", "PACE", "Cursor", "ReadingLimit", "StopReading"]
+__all__ = ["MAX_FREE", "PACE", "Cursor", "ReadingLimit", "StopReading"]
 
 MAX_FREE: Final = 1 << 20
 """Values without bytes (null, a record without fields) in all rows: declaring many of them costs a server nothing."""
-MAX_REGIONS: Final = 1 << 20
-"""Parts of rows that are annotated; the bytes after them are one region."""
 PACE: Final = 1 << 16
 """Slots that are read before anybody is asked again whether reading may go on."""
 _MAGICS: Final = {

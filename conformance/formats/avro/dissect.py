@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from conformance.contain.text import many
-from conformance.formats.avro.cursor import MAX_REGIONS
 from conformance.formats.avro.datum import read_avro_rows
 from conformance.formats.avro.types import AvroSchema
-from conformance.wire.closed import RegionKind, SectionKind
+from conformance.wire.closed import SectionKind
 from conformance.wire.dissect import DissectedSection, Dissection
 from conformance.wire.messages import Bytes
-from conformance.wire.regions import Region, cover
+from conformance.wire.regions import MAX_REGIONS, Region, cover
 
 __all__ = ["dissect_avro"]
 
@@ -18,12 +17,9 @@ def dissect_avro(data: Bytes, schema: AvroSchema, row_count: int | None = None) 
     """Dissect rows; no bytes make this function raise. ``row_count`` is as for :func:`read_avro_rows`."""
     view = memoryview(data).cast("B")
     claims: list[Region] = []
-    reading = read_avro_rows(view, schema, row_count, regions=claims)
+    reading = read_avro_rows(view, schema, row_count, regions=claims, keeps=False)
     size = len(view)
-    if len(claims) >= MAX_REGIONS:
-        start = claims[-1].end
-        claims.append(Region(start, size, RegionKind.UNKNOWN, "", "not annotated", many(size - start, "byte")))
     title = f"rows in Avro, bytes 0 to {size}, {many(reading.rows, 'row')}"
     sections = (DissectedSection(0, size, SectionKind.OTHER, title),)
-    regions = tuple(cover(claims, 0, size, view))
+    regions = tuple(cover(claims, 0, size, view, most=MAX_REGIONS))
     return Dissection(view, "avro rows", regions, sections, (), reading.faults, None)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from conformance.formats.avro import dissect_avro
-from conformance.formats.avro.cursor import MAX_REGIONS
 from conformance.wire import RegionKind, lines
+from conformance.wire.regions import MAX_REGIONS
 from tests.formats.avro.breaking import array, decimal, logical, record, schema_of
 
 TYPES = (
