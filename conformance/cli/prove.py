@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterable
 from pathlib import Path
@@ -22,7 +21,7 @@ from conformance.engine.prove import Proof, prove
 from conformance.engine.selection import Patterns, all_clauses
 from conformance.records import Case
 from conformance.reference.proven import proven_mutants
-from conformance.report.prooftext import as_json, as_text, took
+from conformance.report.prooftext import as_json_text, as_text, took
 
 
 @click.command()
@@ -62,7 +61,7 @@ def command(
     click.echo(took(proof))
     click.echo(f"{time.monotonic() - began:.0f} s")
     if json_file is not None:
-        write_whole(json_file, json.dumps(as_json(proof), indent=1) + "\n")
+        write_whole(json_file, as_json_text(proof))
     if not proof.holds:
         raise click.exceptions.Exit(1)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -9,7 +10,7 @@ from conformance.contain.text import many
 from conformance.engine.proof import Trial
 from conformance.engine.prove import Proof
 
-__all__ = ["as_json", "as_text", "took"]
+__all__ = ["as_json", "as_json_text", "as_text", "took"]
 
 LISTED: Final = 30
 """The most cases of a clause and a mutant in JSON: more than what decides which cases can show a clause."""
@@ -85,6 +86,14 @@ def _totals(proof: Proof) -> Iterator[str]:
 
 def _counted(fates: Mapping[str, int]) -> str:
     return ", ".join(f"{count} {fate}" for fate, count in sorted(fates.items()))
+
+
+def as_json_text(proof: Proof) -> str:
+    """The JSON form as text, with a line for each mutant and each of the other values."""
+    form = as_json(proof)
+    lines = (f"  {json.dumps(name)}: {json.dumps(mutant)}" for name, mutant in form["mutants"].items())
+    values = {name: json.dumps(value) for name, value in form.items()} | {"mutants": "{\n" + ",\n".join(lines) + "\n }"}
+    return "{\n" + ",\n".join(f" {json.dumps(name)}: {text}" for name, text in values.items()) + "\n}\n"
 
 
 def _failed(trial: Trial) -> dict[str, Any]:
