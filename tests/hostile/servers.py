@@ -171,17 +171,6 @@ def expires_in_the_year_one(answer: Any, context: Any) -> None:
 # --- streams ------------------------------------------------------------------------------------------
 
 
-@_rows("grpc.avro-row-of-small-values", Expected(("fail",), "more values than", later=False), own=4 * 60 * MIB, **AVRO)
-def avro_row_of_small_values(answers: Iterator[Any], context: Any) -> Iterator[Any]:
-    """A response in Avro has one row, an array of 62,914,560 booleans of a byte each."""
-    count = 60 * MIB
-    fields = [{"name": "x", "type": {"type": "array", "items": "boolean"}}]
-    answer = proto.ReadRowsResponse(row_count=1)
-    answer.avro_schema.schema = json.dumps({"type": "record", "name": "__root__", "fields": fields})
-    answer.avro_rows.serialized_binary_rows = b"\x80\x80\x80\x3c" + b"\x01" * count + b"\x00"
-    yield answer
-
-
 @_rows("grpc.hang-before-rows", HANG)
 def hang_before_rows(answers: Iterator[Any], context: Any) -> Iterator[Any]:
     """ReadRows never sends anything."""

@@ -43,7 +43,7 @@ class Written:
     def broken(self, case: str) -> Iterator[str]:
         """Where the suite itself broke on a case."""
         for event in self.events:
-            if event.get("event") == "suite-broke" and event["case_id"] == case:
+            if event.get("event") == "suite-broke" and _plain(event["case_id"]) == case:
                 yield f"the suite broke: {event['traceback'][-400:]}"
 
     @property
@@ -57,7 +57,7 @@ class Written:
         Without a case those of all cases together; both are empty where there is no verdict.
         """
         judged = [event for event in self.events if event.get("event") == "case-judged"]
-        verdicts = [one for event in judged if case in ("", event["case_id"]) for one in event["verdicts"]]
+        verdicts = [one for event in judged if case in ("", _plain(event["case_id"])) for one in event["verdicts"]]
         bad = [one for one in verdicts if one["outcome"] in _RANK]
         outcomes = sorted({one["outcome"] for one in bad}, key=_RANK.index)
         passed = any(one["outcome"] == "pass" for one in verdicts)
@@ -185,3 +185,8 @@ _CHECKS: Final = {"json": _check_json, "junit": _check_junit, "html": _check_htm
 @functools.cache
 def _validator(package: str, name: str) -> Draft202012Validator:
     return Draft202012Validator(json.loads(resources.files(package).joinpath(name).read_text(encoding="utf-8")))
+
+
+def _plain(case_id: str) -> str:
+    """The id of a case without the form of its rows, which ``--data-format avro`` adds."""
+    return case_id.removesuffix("@avro")
