@@ -167,7 +167,7 @@ def test_what_cannot_be_judged_is_refused(data: Path, arguments: Sequence[str], 
     (data / "empty.bin").write_bytes(b"")
     (data / "noise.bin").write_bytes(bytes(range(64)))
     (data / "rows.csv").write_text("id,name\n1,Ada\n")
-    (data / "packed.gz").write_bytes(gzip.compress(written("stream")))
+    (data / "packed.gz").write_bytes(gzip.compress(written("stream"), mtime=0))
     (data / "hidden" / ".git").mkdir(parents=True)
     (data / "hidden" / ".git" / "x.arrow").write_bytes(written("file"))
     (data / "shell.bin").write_bytes(b"ARROW1\0\0")
