@@ -128,7 +128,7 @@ def test_unsent_reports_have_a_policy() -> None:
 
 
 def test_no_bytes_of_a_test_hold_the_time() -> None:
-    """gzip writes the second into its header: as a parameter, it makes two workers collect two tests."""
+    """A gzip header has the second of its making: as a parameter, it makes two workers collect two tests."""
     calls = re.compile(r"gzip\.compress\((?!.*mtime=0)")
     found = [path.name for path in (ROOT / "tests").rglob("*.py") if calls.search(path.read_text(encoding="utf-8"))]
 
