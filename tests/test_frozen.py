@@ -16,9 +16,10 @@ import conformance.records
 import conformance.report
 import conformance.wire
 
-# Filled by the function that makes it, while it reads bytes; one that is made too often to be frozen; and the tables
-# and jobs of a server, which change as its clients ask.
+# Filled by the function that makes it, or counted down, while it reads bytes; one that is made too often to be frozen;
+# and the tables and jobs of a server, which change as its clients ask.
 CHANGEABLE = {
+    "conformance.formats.avro.cursor.ReadingLimit",
     "conformance.wire.arrays._Decoder",
     "conformance.engine.causes._Group",
     "conformance.protocols.flight.engine.sqlrecordings._Handle",

@@ -249,19 +249,21 @@ def _verdict(view: View, clause: Clause, *, served: bool) -> Verdict | None:
     return Verdict(view.case.id, clause.id, Outcome.PASS) if found is _PASSED else found
 
 
-def _ask(view: View, clause: Clause, *, served: bool, owed: frozenset[str]) -> Verdict | None:
+def _ask(  # noqa: PLR0911  # each return is one way in which a clause comes to its verdict
+    view: View, clause: Clause, *, served: bool, owed: frozenset[str]
+) -> Verdict | None:
     """As :func:`_verdict`, with :data:`_PASSED` for a pass; ``owed`` are the ids of the clauses that the case names."""
-    if view.work > view.budget.work:
-        return Verdict(view.case.id, clause.id, Outcome.UNTESTABLE, reason=unjudged.USED_UP)
+    if reason := unjudged.USED_UP if view.work > view.budget.work else view.given_up():
+        return Verdict(view.case.id, clause.id, Outcome.UNTESTABLE, reason=reason)
     try:
-        view.go_on()
         subjects = clause.over(view) if served or _aspect(clause) is not None else ()
         if subjects:
             view.work += len(subjects)
             wanted = itertools.takewhile(lambda _: not view.given_up(), subjects)
             if findings := tuple(_kept(clause, wanted)):
                 return Verdict(view.case.id, clause.id, Outcome.FAIL, findings)
-        view.go_on()
+        if reason := view.given_up():
+            return Verdict(view.case.id, clause.id, Outcome.UNTESTABLE, reason=reason)
         if subjects:
             return _PASSED
         return unjudged.unobserved(view, clause) if clause.id in owed else None

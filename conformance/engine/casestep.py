@@ -262,8 +262,8 @@ class CaseStep:
         until = time.monotonic() + seconds
 
         def reason() -> str:
-            if ended := self._run_ended():
-                return ended
+            if self._given_up.is_set():
+                return ENDED
             if time.monotonic() > until:
                 return f"not judged: judging this exchange took longer than {seconds:g} s, the deadline of the case"
             return ""
