@@ -109,6 +109,8 @@ class Judge:
             return _judge_of(tuple(one for one in self.clauses if not _is_foreign(one, protocol)))(view)
         if view.exchange.untestable:
             return Judged((), tuple(unjudged.untestable(view, self.clauses)))
+        if reason := view.unjudgeable():
+            return Judged((), tuple(unjudged.none_of(view, self.clauses, reason)))
         return self._judged(view)
 
     def _judged(self, view: View) -> Judged:

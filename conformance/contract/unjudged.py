@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from conformance._globs import matches
@@ -32,6 +32,11 @@ def untestable(view: View, clauses: Sequence[Clause]) -> list[Verdict]:
     reason, named = view.exchange.untestable, view.case.clauses
     found = (clause.id for clause in clauses if matches(clause.id, named))
     return [Verdict(view.case.id, clause_id, Outcome.UNTESTABLE, reason=reason) for clause_id in found]
+
+
+def none_of(view: View, clauses: Iterable[Clause], reason: str) -> Iterator[Verdict]:
+    """Yield the verdicts on an exchange of which nothing can be judged, for one reason: one for each clause."""
+    return (Verdict(view.case.id, clause.id, Outcome.UNTESTABLE, reason=reason) for clause in clauses)
 
 
 # --- beyond the budget ----------------------------------------------------------------------------

@@ -128,6 +128,10 @@ class View:
         if reason := self.given_up():
             raise JudgingEnded(reason)
 
+    def unjudgeable(self) -> str:
+        """Return why nothing of the exchange can be judged, empty if it can."""
+        return ""
+
     @remembered_property
     def readings(self) -> tuple[Reading, ...]:
         """The results of readers on the exchange; raises the exceptions of the function given to

@@ -14,7 +14,7 @@ from typing import Final
 import pyarrow as pa
 
 from conformance.contract.budget import Excess
-from conformance.contract.raised import JudgingEnded, remembered_property
+from conformance.contract.raised import remembered_property
 from conformance.contract.view import CallView, View
 from conformance.protocols.flight.contract.decoding import (
     AT,
@@ -333,11 +333,11 @@ class FlightView(View):
                 return Excess(call.index, f"a {name} with more than {MAX_FIELDS} fields, which are not read")
         return None
 
-    def go_on(self) -> None:
-        """Judging ends too where an answer was not read to its end, and nobody knows the table to which it belongs."""
-        super().go_on()
-        if self._cut is not None and not self.case.table.columns:
-            raise JudgingEnded(f"not judged: call {self._cut.call}: {self._cut.observed}")
+    def unjudgeable(self) -> str:
+        """Return which answer was not read to its end, if nobody knows the table to which it belongs."""
+        if self._cut is None or self.case.table.columns:
+            return ""
+        return f"not judged: call {self._cut.call}: {self._cut.observed}"
 
     def _excess_of_received(self) -> Excess | None:
         return self._cut if self.case.table.columns else None
