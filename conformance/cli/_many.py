@@ -20,8 +20,8 @@ import click
 from conformance.cli._gates import GateOption, fails_by, gate_option
 from conformance.cli._group import Unusable
 from conformance.cli._interrupts import Interrupted
-from conformance.cli._numbers import ATTEMPTS, SECONDS
-from conformance.cli._options import EXISTING, FOLDER, level_option
+from conformance.cli._numbers import SECONDS
+from conformance.cli._options import EXISTING, FOLDER, level_option, repeat_option, shard_option, smoke_option
 from conformance.cli._outputs import Outputs, conclude, open_page, reported
 from conformance.cli._progress import Progress, progress, quiet_option, watch
 from conformance.disk.files import DiskError, write_whole
@@ -110,29 +110,15 @@ def putting_options(function: Callable[..., Any]) -> Callable[..., Any]:
     ``--gate``.
     """
 
-    @click.option(
-        "--shard", metavar="I/N", help="Put only shard I of N, by a hash of the id; `report` merges the logs."
-    )
-    @click.option(
-        "--repeat",
-        metavar="N",
-        type=ATTEMPTS,
-        default=1,
-        show_default=True,
-        help="Put each input N times, and say which failures occur only sometimes.",
-    )
+    @shard_option("inputs")
+    @repeat_option("input")
     @click.option(
         "--expected",
         metavar="FILE",
         type=EXISTING,
         help="A TOML file whose [[expected_failures]] are known; `conformance expect --expected` writes it.",
     )
-    @click.option(
-        "--smoke/--no-smoke",
-        default=True,
-        show_default=True,
-        help="End early if no row comes for three plain inputs, which are put first.",
-    )
+    @smoke_option("inputs")
     @gate_option
     @functools.wraps(function)
     def with_putting(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from conformance.cli._numbers import CASES
+from conformance.cli._numbers import ATTEMPTS, CASES
 from conformance.disk.pipes import kept
 from conformance.protocol import DEFAULT_PROTOCOL, Plugin, protocol_names, takes_part, title_of
 from conformance.records import Level
@@ -31,8 +31,11 @@ __all__ = [
     "level_option",
     "protocol_options",
     "readers_option",
+    "repeat_option",
     "secure_backend",
     "select_option",
+    "shard_option",
+    "smoke_option",
 ]
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -65,6 +68,24 @@ def select_option(things: str) -> Callable[[F], F]:
     """``--select``, for ``things`` that have ids."""
     help_ = f"Only {things} whose id matches; may be repeated."
     return click.option("--select", metavar="GLOB", multiple=True, help=help_)
+
+
+def shard_option(things: str) -> Callable[[F], F]:
+    """``--shard``, for ``things`` that have ids."""
+    help_ = f"Put only shard I of N of the {things}, by a hash of the id; `report` merges the logs."
+    return click.option("--shard", metavar="I/N", help=help_)
+
+
+def repeat_option(thing: str) -> Callable[[F], F]:
+    """``--repeat``, the number of attempts at each ``thing``."""
+    help_ = f"Put each {thing} N times, and say which failures occur only sometimes."
+    return click.option("--repeat", metavar="N", type=ATTEMPTS, default=1, show_default=True, help=help_)
+
+
+def smoke_option(things: str) -> Callable[[F], F]:
+    """``--smoke``, which three plain ``things`` decide."""
+    help_ = f"End early if no row comes for three plain {things}, which are put first."
+    return click.option("--smoke/--no-smoke", default=True, show_default=True, help=help_)
 
 
 def protocol_options(kind: type[Plugin], help_text: str) -> Callable[[F], F]:

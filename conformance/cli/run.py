@@ -15,7 +15,7 @@ from conformance.cli._common import corpus_option, known_scenario, target_option
 from conformance.cli._gates import fails_by, gate_option
 from conformance.cli._group import Unusable
 from conformance.cli._interrupts import until_interrupted
-from conformance.cli._numbers import ATTEMPTS, BYTES, PROCESSES, deadline_option, seed_option
+from conformance.cli._numbers import BYTES, PROCESSES, deadline_option, seed_option
 from conformance.cli._options import (
     DRAWN,
     FILE,
@@ -25,8 +25,11 @@ from conformance.cli._options import (
     drawn_options,
     level_option,
     readers_option,
+    repeat_option,
     secure_backend,
     select_option,
+    shard_option,
+    smoke_option,
 )
 from conformance.cli._outputs import conclude, output_options, reported
 from conformance.cli._progress import progress, quiet_option, watch
@@ -68,9 +71,7 @@ from conformance.targets.targeterrors import LeftBehind
 @seed_option
 @data_format_option
 @click.option("--scenario", metavar="NAME", help="Ask what Arrow's integration client of this name asks of a server.")
-@click.option(
-    "--shard", metavar="I/N", help="Run only shard I of N, by a hash of the case id; `report` merges the logs."
-)
+@shard_option("cases")
 @click.option(
     "--parallel",
     metavar="N",
@@ -79,14 +80,7 @@ from conformance.targets.targeterrors import LeftBehind
     show_default=True,
     help="Run N shards in parallel, each with a target of its own, and report on all of them.",
 )
-@click.option(
-    "--repeat",
-    metavar="N",
-    type=ATTEMPTS,
-    default=1,
-    show_default=True,
-    help="Put each case to the target N times, and say which failures occur only sometimes.",
-)
+@repeat_option("case")
 @click.option("--exchanges", is_flag=True, help="Write every exchange to the log too, for `truth make` and `replay`.")
 @click.option(
     "--shrink/--no-shrink",
@@ -95,12 +89,7 @@ from conformance.targets.targeterrors import LeftBehind
     help="Shrink failing generated cases, and draw cases to tell which options a cause takes.",
 )
 @readers_option
-@click.option(
-    "--smoke/--no-smoke",
-    default=True,
-    show_default=True,
-    help="End early if no row comes for three plain cases, which are asked first.",
-)
+@smoke_option("cases")
 @deadline_option
 @click.option(
     "--project",

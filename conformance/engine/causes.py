@@ -393,9 +393,8 @@ def _strongest(parts: Iterable[Deviation]) -> Level:
 
 
 def _title(deviation: Deviation) -> str:
-    text = first_line(deviation.text)
-    if deviation.finding is None:
+    text, finding = first_line(deviation.text), deviation.finding
+    if finding is None:
         return text
-    field = deviation.finding.field
-    named = not field or text.startswith(f"{field} ")
-    return f"{'' if named else f'{field}: '}{text}; required: {deviation.finding.required}"
+    named = not finding.field or text.startswith(f"{finding.field} ")
+    return f"{'' if named else f'{finding.field}: '}{text}; required: {finding.required}"

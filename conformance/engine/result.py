@@ -347,9 +347,8 @@ def _grouped(
     judged = {verdict.case_id for verdict in raw if verdict.outcome not in NOT_JUDGED}
     groups: dict[tuple[Outcome, str, str], list[tuple[Verdict, Finding | None]]] = {}
     for before, after in zip(raw, resolved, strict=True):
-        if after.outcome is Outcome.PASS or (
-            after.clause in shown and after.case_id in judged and after.outcome in NOT_JUDGED
-        ):
+        elsewhere = after.clause in shown and after.case_id in judged
+        if after.outcome is Outcome.PASS or (elsewhere and after.outcome in NOT_JUDGED):
             continue
         for finding in after.findings:
             reason = finding_class(before.outcome, finding)

@@ -8,12 +8,17 @@ from collections.abc import Iterable, Iterator
 import pytest
 
 from conformance.contract.clause import CLAUSES, load_chapters
+from conformance.disk.files import data_file
+from conformance.engine import reading, writing
 from conformance.engine.answerers import Chosen, Putting, answerer_events
+from conformance.engine.corpus import load_corpus
 from conformance.engine.events import CaseJudged, Event, RunEnded, RunStarted
 from conformance.engine.merge import merge
 from conformance.engine.result import Result, fold
 from conformance.engine.selection import NO_ROW, OTHER_SHARD
 from conformance.engine.shards import Shard
+from conformance.engine.smoke import SMOKE
+from conformance.generate.vectors import VectorSet
 from conformance.records import Finding, Outcome, Verdict
 from conformance.targets.spec import ExpectedFailure
 from tests.engine.samples import started
@@ -109,6 +114,18 @@ def test_shards_are_disjoint_and_merge_to_the_whole() -> None:
     assert merged.deviations == whole.deviations
     assert merged.verdicts == whole.verdicts
     assert merged.start.cases == whole.start.cases
+
+
+def test_the_plain_inputs_of_each_kind_exist() -> None:
+    """A name that no input has would end no run early, and nobody would notice."""
+    vectors = VectorSet.load(data_file("golden") / "ipc").vectors
+    written = {
+        f"{kind}.{name}" for name in reading._PLAIN for kind in ("stream", "file")
+    }  # the table is what is tested
+
+    assert written <= vectors.keys()
+    assert set(writing._PLAIN) <= set(writing.sample_ids())
+    assert set(SMOKE) <= load_corpus().keys()
 
 
 def test_attempts_are_counted() -> None:
