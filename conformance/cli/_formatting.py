@@ -29,16 +29,16 @@ LISTED: Final = 30
 HEADINGS: Final = {
     "What is judged": (
         *("target", "select", "clause", "capability", "level", "corpus", "scenario", "client", "program", "vector"),
-        *("writer", "case", "kind", "profile", "name"),
+        *("writer", "case", "kind", "profile", "name", "data-format", "flight", "vectors"),
     ),
-    "More cases": ("cases", "scenarios", "seed", "repeat", "shrink", "mutations", "mutate"),
+    "More cases": ("cases", "scenarios", "mangled", "combinations", "seed", "repeat", "shrink", "mutations", "mutate"),
     "Readers": ("readers", "reader"),
-    "How it runs": ("shard", "parallel", "smoke", "deadline-multiplier", "quiet", "timeout", "jobs"),
+    "How it runs": ("shard", "parallel", "smoke", "deadline-multiplier", "seconds", "quiet", "timeout", "jobs"),
     "The service itself": ("project", "max-bytes", "estimate"),
     "What is printed": ("all", "format"),
     "Files that are written": (
         *("log", "exchanges", "json", "html", "open", "junit", "sarif", "badge", "badges", "github"),
-        *("step-summary", "out"),
+        *("reports", "step-summary", "out"),
     ),
     "What decides the exit status": ("gate", "expected"),
 }

@@ -95,6 +95,7 @@ def answer_options(function: F) -> F:
 def _with_options(function: F, **default: Any) -> F:
     seconds = click.option(
         "--seconds",
+        metavar="S",
         type=SECONDS,
         help=f"Processor time of one answer; by the clock, it may take {WAITS:g} times as long.",
         **default,

@@ -92,6 +92,14 @@ def test_many_options_are_under_headings() -> None:
     assert "\nOptions:\n" in conformance_("list", "--help").output
 
 
+@pytest.mark.parametrize("command", ["run", "read", "write", "clients"])
+def test_each_option_of_a_judging_command_has_a_heading(command: str) -> None:
+    """Under the last heading is the help alone, which is an option of every command."""
+    others = conformance_(command, "--help").output.partition("\nOther options:\n")[2]
+
+    assert re.findall(r"^  (-\S+)", others, re.MULTILINE) == ["-h,"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
