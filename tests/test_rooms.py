@@ -13,6 +13,8 @@ import sys
 import tomllib
 from pathlib import Path
 
+from conformance.protocol import protocol_names
+
 ROOT = Path(__file__).resolve().parents[1]
 
 
@@ -46,6 +48,14 @@ def test_a_public_class_name_stands_for_one_thing() -> None:
     }
     within = {name for name, found in folders.items() if len(found) > len(set(found))}
     assert {name: twice[name] for name in sorted(kernel | within)} == {}
+
+
+def test_only_the_folder_of_a_protocol_names_it() -> None:
+    """Storage Read, the first of them, lends its name to the suite's commands and its defaults."""
+    for name in protocol_names()[1:]:
+        folder = ROOT / "conformance" / "protocols" / name
+        others = (path for path in (ROOT / "conformance").rglob("*.py") if folder not in path.parents)
+        assert [str(path) for path in others if name in path.read_text().lower()] == []
 
 
 def test_judging_bytes_needs_pyarrow_and_numpy_only() -> None:

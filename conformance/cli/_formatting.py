@@ -14,6 +14,7 @@ from typing import Final
 
 import click
 
+from conformance.protocol import protocol_names
 from conformance.report.terminallayout import UNBOUNDED, columns, commanded, flowed
 
 __all__ = ["HelpContext", "dressed"]
@@ -29,7 +30,7 @@ LISTED: Final = 30
 HEADINGS: Final = {
     "What is judged": (
         *("target", "select", "clause", "capability", "level", "corpus", "scenario", "client", "program", "vector"),
-        *("writer", "case", "kind", "profile", "name", "data-format", "flight", "vectors"),
+        *("writer", "case", "kind", "profile", "name", "data-format", "vectors", *protocol_names()),
     ),
     "More cases": ("cases", "scenarios", "mangled", "combinations", "seed", "repeat", "shrink", "mutations", "mutate"),
     "Readers": ("readers", "reader"),
