@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from conformance.cli._completing import complete, is_asked
 from conformance.cli._group import cli
-from conformance.contain.libraries import settle_grpc
+from conformance.contain.libraries import settle_libraries
 from conformance.contain.limits import collect_seldom, release_large
 from conformance.contain.supervised import open_standard_streams
 
@@ -51,7 +51,7 @@ def begin(arguments: list[str] | None) -> None:
             stream.reconfigure(errors="backslashreplace")  # a report has more than ASCII, and a locale may have no more
     collect_seldom()
     release_large()
-    settle_grpc()
+    settle_libraries()
     if is_asked():
         complete()
     cli.main(args=arguments, prog_name="conformance")

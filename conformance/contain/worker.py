@@ -17,6 +17,7 @@ from typing import IO, Final
 from conformance.contain.channel import MAX_FRAME, MAX_HEADER, Channel
 from conformance.contain.errors import CannotStart
 from conformance.contain.importing import SAFE_PATH
+from conformance.contain.libraries import ONE_THREAD
 from conformance.contain.supervised import Supervised, open_standard_streams
 from conformance.contain.text import safe
 
@@ -24,8 +25,8 @@ __all__ = ["DECODING", "STDERR_TAIL", "Worker", "last_words"]
 
 DECODING: Final[Mapping[str, str]] = {
     # One thread each: such a process reads small tables, and idle thread pools only cost memory and start-up time.
+    **ONE_THREAD,
     "OMP_NUM_THREADS": "1",
-    "OPENBLAS_NUM_THREADS": "1",
     "POLARS_MAX_THREADS": "1",
     # glibc reserves 64 MiB of address space per arena, which count against the memory limit (mallopt(3), M_ARENA_MAX).
     "MALLOC_ARENA_MAX": "2",

@@ -4,9 +4,9 @@ from conformance.contain.early import interruptible
 
 if __name__ == "__main__":
     with interruptible():
-        from conformance.contain.libraries import settle_grpc
+        from conformance.contain.libraries import settle_libraries
 
-        settle_grpc()
+        settle_libraries()
         from conformance.protocols.flight.reference.serving import main
 
         main()
