@@ -21,15 +21,17 @@ from conformance.drift.versions import DriftError, VersionAnswer
 
 __all__ = ["CaseDigests", "check_digests", "digests_of", "read_digests", "write_digests"]
 
-FORMAT: Final = 2
+FORMAT: Final = 3
 """The version of the file format; it increases when a reader of the old format would misread the new one. The first
-had every case in each file.
+had every case in each file, and the second twice as many digits of each digest.
 """
 
 VALUES: Final = "values"
 
-DIGITS: Final = 32
+DIGITS: Final = 16
 """Hexadecimal digits kept of a SHA-256: enough to detect accidents, not attacks."""
+
+_DIGEST: Final = re.compile("[0-9a-f]{32,64}")
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -46,7 +48,7 @@ class CaseDigests:
 
 def digests_of(seed: int, written: Sequence[VersionAnswer], values: Sequence[VersionAnswer]) -> CaseDigests:
     """The digests of a version's answers; the cases of ``written`` are those of ``values``."""
-    cases: dict[str, dict[str, str]] = {answer.id: {VALUES: answer.digest or answer.status} for answer in values}
+    cases: dict[str, dict[str, str]] = {answer.id: {VALUES: _kept(answer.digest) or answer.status} for answer in values}
     for answer in written:
         case, _, name = answer.id.partition("/")
         cases[case][name] = _digest(answer, name)
@@ -57,8 +59,13 @@ def _digest(answer: VersionAnswer, name: str) -> str:
     if answer.status != "written":
         return f"{answer.error}: {answer.text}" if answer.status == "refused" else answer.status
     if "lz4" in name or "zstd" in name:
-        return content_digest(name.partition("+")[0], answer.data)[:DIGITS]
-    return hashlib.sha256(answer.data).hexdigest()[:DIGITS]
+        return _kept(content_digest(name.partition("+")[0], answer.data))
+    return _kept(hashlib.sha256(answer.data).hexdigest())
+
+
+def _kept(found: str) -> str:
+    """What is recorded of a digest; what stands in its place is recorded as it is."""
+    return found[:DIGITS] if _DIGEST.fullmatch(found) else found
 
 
 def write_digests(folder: Path, version: str, digests: CaseDigests) -> None:
@@ -95,10 +102,11 @@ def read_digests(folder: Path, version: str) -> CaseDigests:
     path = folder / f"{version}.json"
     document = _document(path)
     try:
-        base, found = document.get("base", ""), CaseDigests(document["seed"], document["cases"])
+        cases = {case: {name: _kept(one) for name, one in made.items()} for case, made in document["cases"].items()}
+        base, found = document.get("base", ""), CaseDigests(document["seed"], cases)
         known = _earlier(folder, base, version) if base else {}
         return CaseDigests(found.seed, {**known, **found.cases})
-    except (KeyError, TypeError) as error:
+    except (AttributeError, KeyError, TypeError) as error:
         raise DriftError(f"{path}: expected recorded digests: {error!r}") from None
 
 
@@ -112,7 +120,7 @@ def _earlier(folder: Path, base: str, version: str) -> Mapping[str, Mapping[str,
 def _document(path: Path) -> Any:
     try:
         document = json.loads(read_text(path))
-        if document["format"] not in (1, FORMAT):
+        if document["format"] not in range(1, FORMAT + 1):
             raise DriftError(f"{path}: expected format {FORMAT}, got {document['format']}")
     except OSError as error:
         raise DriftError(f"{path}: cannot read: {error.strerror}; record it with conformance drift --record") from None
