@@ -265,13 +265,12 @@ def _union(body: Body, op: Op, length: int, nulls: int, first: int) -> None:
         offsets = memoryview(b"")
         for child in op.children:
             count = body.nodes[2 * child.index]
-            if count < length:
-                body.node_fault(
-                    Rule.UNION_CHILD_LENGTH,
-                    child,
-                    f"a child of {many(count, 'slot')} in a union of {many(length, 'slot')}",
-                )
-                body.broke(op)
+            if count != length:
+                short = count < length
+                rule = Rule.UNION_CHILD_LENGTH if short else Rule.UNION_CHILD_LONGER
+                body.node_fault(rule, child, f"a child of {many(count, 'slot')} in a union of {many(length, 'slot')}")
+                if short:
+                    body.broke(op)
     if content is None or offsets is None or not length:
         return
     type_ids = numbers(content, "i1", length)

@@ -36,6 +36,7 @@ _STREAM: Final = f"{_COL}#ipc-streaming-format"
 _DICTIONARY: Final = f"{_COL}#dictionary-messages"
 _ENCODED: Final = f"{_COL}#dictionary-encoded-layout"
 _FILE: Final = f"{_COL}#ipc-file-format"
+_CANONICAL: Final = "https://arrow.apache.org/docs/format/CanonicalExtensions.html"
 _OTHER: Final = "https://arrow.apache.org/docs/format/Other.html"
 _SCHEMA_FBS: Final = "Schema.fbs"
 _MESSAGE_FBS: Final = "Message.fbs"
@@ -213,6 +214,12 @@ class Rule(WireRule):
         "a map's child is a struct of two children, key and value")
     SCHEMA_MAP_NULLABLE = ("schema.map-nullable", _V, f"{_SCHEMA_FBS}, table Map",
         "neither a map's entries nor its keys are nullable")
+    SCHEMA_TIME_ZONE = ("schema.time-zone", _V, f"{_SCHEMA_FBS}, table Timestamp",
+        "a time zone is a name of the time zone database, or an offset such as +07:30")
+    SCHEMA_EXTENSION_STORAGE = ("schema.extension-storage", _V, _CANONICAL,
+        "a field with the name of a canonical extension type has a storage type of that extension type")
+    SCHEMA_EXTENSION_PARAMETERS = ("schema.extension-parameters", _V, _CANONICAL,
+        "the parameters of a canonical extension type are serialized as its definition says")
     SCHEMA_RUN_ENDS_TYPE = ("schema.run-ends-type", _V, _RUN_END,
         "run ends are signed integers of 16, 32 or 64 bits")
 
@@ -349,6 +356,8 @@ class Rule(WireRule):
         "every type id is one that the union declares")
     UNION_CHILD_LENGTH = ("union.child-length", _V, _UNION,
         "the children of a sparse union are at least as long as the union")
+    UNION_CHILD_LONGER = ("union.child-longer", _V, _UNION,
+        "the children of a sparse union are as long as the union")
     UNION_OFFSET_RANGE = ("union.offset-range", _V, _UNION,
         "a dense union's offsets lie inside the child they belong to")
     UNION_OFFSET_ORDER = ("union.offset-order", _V, _UNION,

@@ -12,6 +12,7 @@ from typing import Final
 from conformance.contain.text import many
 from conformance.wire.faults import Fault, Rule, Severity, report
 from conformance.wire.flatbuf import FlatTable, Verifier
+from conformance.wire.meanings import is_time_zone, unkept_promises
 from conformance.wire.messages import (
     Bytes,
     Frame,
@@ -160,7 +161,10 @@ class _Builder:
         lost = encoding is None and table.place("dictionary") != table.start
         if made is None or lost or not self.children(table, made, path, kept):
             return None
-        return Field(name, made, bool(table["nullable"]), pairs, kept, encoding)
+        field = Field(name, made, bool(table["nullable"]), pairs, kept, encoding)
+        for rule, observed in unkept_promises(field):
+            self.fault(rule, table, path, observed)
+        return field
 
     def dictionary(self, table: FlatTable, path: str) -> Dictionary | None:
         """The dictionary encoding of a field; None if the field has no encoding, or if it cannot be used."""
@@ -249,8 +253,10 @@ class _Builder:
             return None
         return Type(TypeKind.TIME, bit_width=width, unit=_UNITS[unit])
 
-    def timestamp(self, table: FlatTable, _: str, __: tuple[Field, ...]) -> Type | None:
+    def timestamp(self, table: FlatTable, path: str, _: tuple[Field, ...]) -> Type | None:
         unit, timezone = table.values
+        if timezone is not None and not is_time_zone(timezone):
+            self.fault(Rule.SCHEMA_TIME_ZONE, table, path, f"the time zone {timezone!r}")
         return None if unit is None else Type(TypeKind.TIMESTAMP, bit_width=64, unit=_UNITS[unit], timezone=timezone)
 
     def duration(self, table: FlatTable, _: str, __: tuple[Field, ...]) -> Type | None:

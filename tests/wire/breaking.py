@@ -165,6 +165,15 @@ _fields(Rule.SCHEMA_DECIMAL_WIDTH, field("x", "Decimal", precision=5, scale=2, b
 _fields(Rule.SCHEMA_DECIMAL_PRECISION, field("x", "Decimal", precision=39, scale=2))
 _fields(Rule.SCHEMA_TIME_WIDTH, field("x", "Time", unit=2, bitWidth=32))
 _fields(Rule.SCHEMA_SIZE_NEGATIVE, field("x", "FixedSizeBinary", byteWidth=-1))
+_fields(Rule.SCHEMA_TIME_ZONE, field("x", "Timestamp", unit=2, timezone="UTC+3"))
+_fields(
+    Rule.SCHEMA_EXTENSION_STORAGE,
+    {**field("x", "Binary"), "custom_metadata": [{"key": "ARROW:extension:name", "value": "arrow.uuid"}]},
+)
+_fields(
+    Rule.SCHEMA_EXTENSION_PARAMETERS,
+    {**field("x", "Utf8"), "custom_metadata": [{"key": "ARROW:extension:name", "value": "arrow.opaque"}]},
+)
 _fields(Rule.SCHEMA_UNION_TYPE_IDS, field("x", "Union", [INT, INT], mode=0, typeIds=[3, 3]))
 _fields(Rule.SCHEMA_MAP_ENTRIES, field("x", "Map", [INT]))
 _fields(Rule.SCHEMA_MAP_NULLABLE, field("x", "Map", [field("entries", "Struct_", [INT, INT])]))
@@ -260,6 +269,7 @@ _DENSE = pa.dense_union([pa.field("a", pa.int8())])
 _column(Rule.UNION_NULL_COUNT, _SPARSE, [(1, 1), (1, 0)], [i1(0), b"", i1(1)])
 _column(Rule.UNION_TYPE_ID, _SPARSE, [(1, 0), (1, 0)], [i1(1), b"", i1(1)])
 _column(Rule.UNION_CHILD_LENGTH, _SPARSE, [(2, 0), (1, 0)], [i1(0, 0), b"", i1(1)])
+_column(Rule.UNION_CHILD_LONGER, _SPARSE, [(1, 0), (2, 0)], [i1(0), b"", i1(1, 2)])
 _column(Rule.UNION_OFFSET_RANGE, _DENSE, [(1, 0), (1, 0)], [i1(0), i4(1), b"", i1(1)])
 _column(Rule.UNION_OFFSET_ORDER, _DENSE, [(2, 0), (2, 0)], [i1(0, 0), i4(1, 0), b"", i1(1, 2)])
 

@@ -97,8 +97,16 @@ def _arro3(batch: pa.RecordBatch, sink: io.BytesIO) -> None:
     arro3_io.write_ipc_stream(core.Table.from_arrow(pa.Table.from_batches([batch])), sink)
 
 
-@pytest.mark.parametrize("writer", [_nanoarrow, _arro3], ids=["nanoarrow", "arro3"])
-def test_other_encoders_break_no_rule(writer: Any) -> None:
+@pytest.mark.parametrize(
+    ("writer", "broken"),
+    [
+        # It writes both children of an empty slice whole; arro3 0.9.1 refuses the stream.
+        (_nanoarrow, [("sparse_union, no rows", Rule.UNION_CHILD_LONGER)] * 2),
+        (_arro3, []),
+    ],
+    ids=["nanoarrow", "arro3"],
+)
+def test_other_encoders_break_no_rule(writer: Any, broken: list[tuple[str, Rule]]) -> None:
     """Other shapes of the same thing are legal: 64-byte padding, bitmaps without nulls, offsets left out."""
     judged, found = 0, []
     for name in NAMES:
@@ -112,7 +120,7 @@ def test_other_encoders_break_no_rule(writer: Any) -> None:
                 raise
             continue
         judged += 1
-        found += [(name, str(fault)) for fault in _judge(sink.getvalue()) if fault.severity is Severity.VIOLATION]
+        found += [(name, fault.rule) for fault in _judge(sink.getvalue()) if fault.severity is Severity.VIOLATION]
 
     assert judged > 60
-    assert found == []
+    assert found == broken

@@ -6,11 +6,18 @@ of Arrow messages.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
-from conformance.contract.clause import ANY_BATCH
+from conformance.contain.text import representation
+from conformance.contract.bytefields import BatchBytes
+from conformance.contract.clause import ANY_BATCH, SEQUENCES, Violation, clause
+from conformance.contract.ipc.mapkeys import unsorted_maps
+from conformance.contract.ipc.selectors import AsData
 from conformance.contract.messages import bodies, written_schemas
 from conformance.contract.rules import ANY_VIOLATION, must, rule_clauses, should
+from conformance.contract.sources import SCHEMA_FBS
+from conformance.records import Level
 from conformance.wire import Rule
 
 FOREIGN: Final = ANY_BATCH[1:]
@@ -54,9 +61,12 @@ rule_clauses(bodies, FOREIGN,
       "readers choose a child that does not exist, or a slot beyond its end",
       """Every slot of a union has a declared type id, and a place inside the child of this id.
 
-      The children of a sparse union are as long as the union; the offsets of a dense one never decrease for a
-      child.
+      The children of a sparse union are at least as long as the union; the offsets of a dense one never decrease for
+      a child.
       """),
+    must("layouts.sparse-union-children", Rule.UNION_CHILD_LONGER,
+      "arro3 0.9.1: `Sparse union child arrays must be equal in length to the length of the union`, of what nanoarrow"
+      " 0.9.0 writes of an empty slice; pyarrow 26.0.1 and nanoarrow read it"),
     should("layouts.union-nulls", (Rule.UNION_NULL_COUNT, Rule.UNION_VALIDITY_V4),
       "nanoarrow 0.9.0: `Cannot read pre-1.0.0 Union array with top-level validity bitmap`; pyarrow 26.0.1 and arro3"
       " 0.9.1 read it",
@@ -66,3 +76,28 @@ rule_clauses(bodies, FOREIGN,
       "readers without bounds checks read memory before the dictionary"),
 )
 # fmt: on
+
+
+@clause(
+    "layouts.map-keys-sorted",
+    over=AsData[BatchBytes](lambda view: [one for one in view.batches if one.schema is not None]),
+    source=SCHEMA_FBS,
+    level=Level.SHOULD,
+    breaks="readers that search the keys find nothing",
+    profiles=SEQUENCES,
+)
+def map_keys_sorted(batch: BatchBytes) -> Iterator[Violation]:
+    """The keys of each map are in order where the schema says `keysSorted`.
+
+    No text says which order. So any is right in which no key is below the one before it: by value, by UTF-16 code
+    units, or without case. Keys that are no integers, texts or bytes are not judged.
+    """
+    assert batch.schema is not None, "the selector takes only batches under a schema"
+    if not any(field.type.keys_sorted for _, field in batch.schema.walk()):
+        return
+    rows = batch.arrow()
+    if rows is None:
+        return
+    for field, column in zip(rows.schema, rows.columns, strict=True):
+        for path, keys in unsorted_maps(column, field.name):
+            yield Violation("keys in order", representation(keys), path)

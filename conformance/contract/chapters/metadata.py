@@ -1,4 +1,4 @@
-"""Custom metadata of fields: extension types.
+"""Names in a schema that have a meaning elsewhere: extension types, in the custom metadata of fields, and time zones.
 
 Keys may repeat, and their meaning is left to their owner. Keys that begin with `ARROW:` are reserved for the format,
 which does not list the keys that it uses itself: golden files of the project have keys beyond the documented ones.
@@ -12,28 +12,17 @@ from typing import Final
 from conformance.contract.clause import SEQUENCES, Role, Violation, clause
 from conformance.contract.ipc.ipcview import IpcView
 from conformance.contract.ipc.selectors import AsData
+from conformance.contract.messages import written_schemas
+from conformance.contract.rules import must, rule_clauses
 from conformance.contract.sources import CANONICAL, COLUMNAR
 from conformance.contract.view import SchemaBytes
 from conformance.records import Level
+from conformance.wire import Rule
+from conformance.wire.meanings import CANONICAL_TYPES, EXTENSION_NAME, EXTENSION_PARAMETERS
 
 EXTENSIONS: Final = f"{COLUMNAR}#extension-types"
 
-NAME: Final = "ARROW:extension:name"
-PARAMETERS: Final = "ARROW:extension:metadata"
 CANONICAL_PREFIX: Final = "arrow."
-CANONICAL_NAMES: Final = frozenset(
-    {
-        "arrow.bool8",
-        "arrow.fixed_shape_tensor",
-        "arrow.json",
-        "arrow.opaque",
-        "arrow.parquet.variant",
-        "arrow.timestamp_with_offset",
-        "arrow.uuid",
-        "arrow.variable_shape_tensor",
-    }
-)
-"""The canonical extension types on the page in the summer of 2026; the page grows."""
 
 
 def _schemas(view: IpcView) -> Sequence[SchemaBytes]:
@@ -57,8 +46,8 @@ def extension_named(message: SchemaBytes) -> Iterator[Violation]:
     assert message.message.schema is not None, "the selector takes only legible schemas"
     for path, field in message.message.schema.walk():
         keys = {key for key, _ in field.metadata}
-        if PARAMETERS in keys and NAME not in keys:
-            yield Violation(f"a pair {NAME}", f"{PARAMETERS} alone", path)
+        if EXTENSION_PARAMETERS in keys and EXTENSION_NAME not in keys:
+            yield Violation(f"a pair {EXTENSION_NAME}", f"{EXTENSION_PARAMETERS} alone", path)
 
 
 @clause(
@@ -79,5 +68,35 @@ def canonical_names(message: SchemaBytes) -> Iterator[Violation]:
     assert message.message.schema is not None, "the selector takes only legible schemas"
     for path, field in message.message.schema.walk():
         for key, value in field.metadata:
-            if key == NAME and (value or "").startswith(CANONICAL_PREFIX) and value not in CANONICAL_NAMES:
+            canonical = key == EXTENSION_NAME and (value or "").startswith(CANONICAL_PREFIX)
+            if canonical and value not in CANONICAL_TYPES:
                 yield Violation("the name of a canonical extension type", repr(value), path)
+
+
+# A table, one row per clause: id, rules, affected software, and an explanation if it says more than the rules.
+# fmt: off
+rule_clauses(written_schemas, SEQUENCES,
+    must("metadata.time-zones", Rule.SCHEMA_TIME_ZONE,
+      "polars 2.1.0 panics: `unable to parse time zone`; arro3 0.9.1 panics when it prints a value",
+      """The time zone of a timestamp is a name of the time zone database, or an offset of the form `+07:30`.
+
+      A name is told by its form, because the database grows; the case of its letters is not judged. An empty text is
+      no time zone.
+      """),
+    must("metadata.extension-storage", Rule.SCHEMA_EXTENSION_STORAGE,
+      "pyarrow 26.0.1: `Invalid storage type for UuidType: binary`; polars 2.1.0, arro3 0.9.1 and nanoarrow 0.9.0 read"
+      " the storage",
+      """A field with the name of a canonical extension type has a storage type of that extension type.
+
+      A field of dictionary indices is not judged: the page does not say whether it may have the name.
+      """),
+    must("metadata.extension-parameters", Rule.SCHEMA_EXTENSION_PARAMETERS,
+      "pyarrow 26.0.1: `Product of shape dimensions (6) does not match FixedSizeList size (4)`, and `Not a JSON object`"
+      " of `arrow.opaque`; polars 2.1.0, arro3 0.9.1 and nanoarrow 0.9.0 read the storage",
+      """The parameters of a canonical extension type are serialized as its definition says.
+
+      The shape of a fixed tensor fits the size of its lists. Those of `arrow.uuid` are open: the page has no word on
+      them.
+      """),
+)
+# fmt: on

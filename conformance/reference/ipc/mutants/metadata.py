@@ -186,6 +186,49 @@ def extension_nameless(model: StreamModel) -> None:
     model.schema.header["fields"][0]["custom_metadata"] = [{"key": "ARROW:extension:metadata", "value": "{}"}]
 
 
+def _extended(name: str, parameters: str | None = None) -> Callable[[StreamModel], None]:
+    """Gives the first field the name of a canonical extension type, and parameters."""
+
+    def change(model: StreamModel) -> None:
+        pairs = [{"key": "ARROW:extension:name", "value": name}]
+        pairs += [] if parameters is None else [{"key": "ARROW:extension:metadata", "value": parameters}]
+        model.schema.header["fields"][0]["custom_metadata"] = pairs
+
+    return change
+
+
+# fmt: off
+mutant("schema.uuid-of-binary", Rule.SCHEMA_EXTENSION_STORAGE, on=("types.binary",),
+       source="https://github.com/kylebarron/arro3/issues/356",
+       fault="A field of binaries of any length says that it has UUIDs.")(_extended("arrow.uuid", ""))
+mutant("schema.json-of-numbers", Rule.SCHEMA_EXTENSION_STORAGE, on=("types.int32",),
+       fault="A field of integers says that it has JSON.")(_extended("arrow.json"))
+mutant("schema.tensor-of-another-shape", Rule.SCHEMA_EXTENSION_PARAMETERS, on=("types.fixed-size-list",),
+       source="https://github.com/apache/arrow/issues/49716",
+       fault="The shape of a tensor does not fit the size of its lists.")(
+           _extended("arrow.fixed_shape_tensor", '{"shape": [5, 7]}'))
+mutant("schema.opaque-without-parameters", Rule.SCHEMA_EXTENSION_PARAMETERS, on=("types.utf8",),
+       fault="An opaque field does not say of what type it is, nor of which system.")(_extended("arrow.opaque"))
+for _zone in ("UTC+3", "fixed"):
+    _typed(f"time-zone-{_zone.lower()}", Rule.SCHEMA_TIME_ZONE, ("types.timestamp-utc",),
+           f"The time zone is `{_zone}`.", "https://github.com/ClickHouse/ClickHouse/issues/108633", timezone=_zone)
+# fmt: on
+
+
+@mutant(
+    "schema.map-sorted-by-nothing",
+    (),
+    beyond=("layouts.map-keys-sorted",),
+    on=("types.map",),
+    source="https://github.com/apache/arrow/issues/35113",
+)
+def map_sorted_by_nothing(model: StreamModel) -> None:
+    """The schema says that the keys of maps are sorted, and those of a map are `b` and `a`."""
+    _type(model)["keysSorted"] = 1
+    keys = next(part for part in model.batches[0].parts if part.data == b"ab")
+    keys.data = b"ba"
+
+
 @mutant(
     "v4.union-without-bitmap",
     Rule.BATCH_BUFFER_COUNT,

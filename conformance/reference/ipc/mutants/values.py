@@ -146,6 +146,14 @@ def _shortened(*numbers: int) -> Change:
     return change
 
 
+def _lengthened(model: StreamModel) -> None:
+    """Gives the first child of a union, which has numbers, a fifth slot."""
+    _batch(model).nodes[1].length += 1
+    validity, numbers = _data(model, 1), _data(model, 2)
+    validity.data = bytes([validity.data[0] | 1 << 4])
+    numbers.data = numbers.data[:16] + numbers.data[:4]
+
+
 # fmt: off
 mutant("values.struct-child-short", Rule.STRUCT_CHILD_LENGTH, on=("nulls.under-struct",),
        source="https://github.com/apache/arrow-rs/pull/6417",
@@ -155,6 +163,9 @@ mutant("values.fixed-size-child-short", Rule.FIXED_SIZE_LIST_CHILD_LENGTH, on=("
        fault="The child of a fixed-size list has a slot less than its lists need.")(_shortened(-1))
 mutant("values.sparse-child-short", Rule.UNION_CHILD_LENGTH, on=("types.union-sparse",),
        fault="The first child of a sparse union has a slot less than the union.")(_shortened(2))
+mutant("values.sparse-child-long", Rule.UNION_CHILD_LONGER, on=("types.union-sparse",),
+       source="https://github.com/apache/arrow/issues/41140",
+       fault="The first child of a sparse union has a slot more than the union.")(_lengthened)
 # fmt: on
 
 
