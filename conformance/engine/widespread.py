@@ -65,6 +65,7 @@ _FILTERS: Final = (
     *(f"restriction.{name}" for name in ("comparison", "and-or", "not", "in-list", "between", "is-null", "like")),
     "restriction.double-quoted-literal", "restriction.temporal-literal", "restriction.nested-field",
     "restriction.nothing-selected", "restriction.null-is-not-true", "projection.filter-may-use-other-columns",
+    "restriction.function",
 )  # fmt: skip
 _UNKNOWN: Final = tuple(
     f"errors.{name}-is-refused" for name in ("unknown-stream", "unknown-session", "malformed-stream")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
+from typing import cast
 
 import numpy as np
 import pyarrow as pa
@@ -28,7 +29,7 @@ from conformance.protocols.storage_read.contract.subjects import (
 )
 from conformance.protocols.storage_read.contract.view import ReadView, SessionView, StorageCall, StorageView
 
-__all__ = ["SessionRead", "rows_of", "whole_or_refused", "whole_sessions"]
+__all__ = ["SessionRead", "restriction_of", "rows_of", "session_of", "whole_or_refused", "whole_sessions"]
 
 
 def rows_of(read: ReadView) -> Hashes | None:
@@ -130,3 +131,15 @@ def whole_or_refused(view: StorageView, name: Feature) -> list[SessionRead | Sto
     requests = [session for session in valid_sessions(view) if feature(session) is name and not session.ok]
     reads = [read for read in valid_reads(view) if read.offset == 0 and read_feature(read) is name and not read.ok]
     return [*wholes, *requests, *reads]
+
+
+def session_of(subject: SessionRead | StorageCall) -> SessionView:
+    """Return the session that was read, or the request for it, or that of a read."""
+    session = subject if isinstance(subject, SessionView) else cast(SessionRead | ReadView, subject).session
+    assert session is not None
+    return session
+
+
+def restriction_of(subject: SessionRead | StorageCall) -> str:
+    """Return the restriction of the session of a subject."""
+    return session_of(subject).step.row_restriction
