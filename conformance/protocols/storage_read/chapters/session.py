@@ -490,7 +490,7 @@ def snapshot_time_is_not_ignored(asked: Asked) -> Iterator[Violation]:
 
 @once_per_view
 def _with_rows(view: StorageView) -> list[SessionView]:
-    sure = [s for s in created(view) if feature(s) is not Feature.SAMPLE]
+    sure = [s for s in created(view) if feature(s) is not Feature.SAMPLE and not s.step.row_restriction]
     return [s for s in sure if has_columns(s) and expected_rows(view, s)]
 
 
@@ -506,7 +506,10 @@ def _with_rows(view: StorageView) -> list[SessionView]:
     ),
 )
 def rows_have_a_stream(session: SessionView) -> Iterator[Violation]:
-    """A session with rows to read has at least one stream, with any ``max_stream_count`` and without one."""
+    """A session with rows to read has at least one stream, with any ``max_stream_count`` and without one.
+
+    The chapter on restrictions judges what is missing from a session with one.
+    """
     if not session.session.streams:
         rows = len(expected_rows(session.view, session))
         yield Violation(f"at least one stream for {many(rows, 'row')}", "no streams", field="streams")

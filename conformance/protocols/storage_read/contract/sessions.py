@@ -107,7 +107,7 @@ def _concatenated(batches: list[pa.RecordBatch], like: pa.Table) -> pa.Table:
 @once_per_view
 def whole_sessions(view: StorageView) -> list[SessionRead]:
     """Return every session of known columns that has streams, if all of these were read in full and under one
-    schema.
+    schema. One with a restriction may have no streams: then nothing was selected.
     """
     found = []
     reads_of: dict[int, dict[str, ReadView]] = {}
@@ -117,7 +117,7 @@ def whole_sessions(view: StorageView) -> list[SessionRead]:
     for session in created(view):
         first = reads_of.get(session.index, {})
         names = [stream.name for stream in session.session.streams]
-        if names and all(name in first for name in names) and has_columns(session):
+        if (names or session.step.row_restriction) and all(name in first for name in names) and has_columns(session):
             reads = tuple(first[name] for name in dict.fromkeys(names))
             schemas = [batch.schema for read in reads for batch in read.batches or ()]
             if all(schema == schemas[0] for schema in schemas):

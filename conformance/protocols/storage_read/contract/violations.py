@@ -128,7 +128,8 @@ def selection_differs(whole: SessionRead, *, aside: frozenset[int] = frozenset()
             required, f"{many(len(wrong), 'other row')}, such as {show_row(table, wrong[0])}", field="row_restriction"
         )
     if missing:
-        observed = f"{len(missing)} of them missing, such as {show_row(table, missing[0])}"
+        empty = "" if whole.session.session.streams else "no streams: "
+        observed = f"{empty}{len(missing)} of them missing, such as {show_row(table, missing[0])}"
         yield Violation(required, observed, field="row_restriction")
     if repeated := whole.match.repeated:
         observed = f"{len(repeated)} of them once more, such as {show_row(whole.got, repeated[0])}"
