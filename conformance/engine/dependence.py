@@ -28,6 +28,7 @@ class Place(enum.Enum):
     RECORD = "record"
     DOUBLED = "doubled"
     CALL = "call"
+    ENDED = "ended call"
     SESSION = "session"
     CASE = "case"
 
@@ -107,6 +108,8 @@ _TABLE: Final[Sequence[tuple[tuple[str, ...], tuple[str, ...], Place]]] = (
      ("errors.*-has-its-code", "errors.unrecorded-refusal-has-a-fitting-code", "offsets.*-has-its-code",
       "split.*-has-its-code"), Place.CALL),
     (("errors.message-says-something",), ("errors.*-is-named",), Place.CALL),
+    # An answer without an end is what the clauses say that the call did not end.
+    (("calls.stay-within-reason",), ("*",), Place.ENDED),
     (("abandon.later-calls-end-in-time",), ("calls.end-in-time",), Place.CALL),
     (("restriction.*-is-refused",), ("restriction.bad-one-yields-no-rows",), Place.CASE),
     (("projection.only-the-selected", "projection.all-the-selected"), ("projection.case-does-not-matter",),
@@ -148,6 +151,7 @@ _KEYS: Final[Mapping[Place, Callable[[Symptom], Hashable]]] = {
     Place.RECORD: _record,
     Place.DOUBLED: lambda one: one.session if _sees_a_name_twice(one) else None,
     Place.CALL: lambda one: one.call,
+    Place.ENDED: lambda one: one.call if one.finding is None or one.clause.startswith("calls.") else None,
     Place.SESSION: lambda one: "" if one.session is None else one.session,
     Place.CASE: lambda one: one.case_id,
 }

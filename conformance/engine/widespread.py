@@ -48,6 +48,7 @@ class _Row:
     They explain a drawn case only if its requests or its table have one of the features ``on``, if there are any, and
     a finding only if the expression ``said`` is found in its text.
     They lead from so large a ``part`` of the cases on that could show them; with 0, one failure is enough.
+    With ``alike``, the findings of what leads have to match ``said``, too.
     With ``meet``, the causes that fail only in cases with a request that has all of these features are enough, if some
     of the other cases could show them. They explain what is found in such cases alone.
     """
@@ -59,6 +60,7 @@ class _Row:
     said: str = ""
     meet: tuple[str, ...] = ()
     part: float = MOSTLY
+    alike: bool = False
 
 
 _OFFSETS: Final = ("offsets.inside-a-response", "offsets.between-responses", "offsets.last-row",
@@ -79,6 +81,8 @@ _MISPLACED: Final = (
 )  # fmt: skip
 """The clauses that fail where an offset is not the place that it names. The end of a stream, too, is elsewhere then, so
 that a read from there ends in a status that is right beyond the end; any other refusal is a cause of its own."""
+_ITEM: Final = r" item \d"
+"""What the text of a finding says of a place inside a list."""
 _CHILD: Final = "the child of a split stream"
 
 _TABLE: Final[Sequence[_Row]] = (
@@ -91,6 +95,9 @@ _TABLE: Final[Sequence[_Row]] = (
     _Row(("values.follow-names", "projection.values-follow-their-names"),
          ("values.*", "projection.values-follow-their-names", *DRAWN)),
     _Row(ROWS[:1], _FILTERS, said="missing"),
+    # Lists with other items: their rows are not found again, neither by their number nor by what is in them.
+    _Row(("values.repeated",), (*COMPARING, *_FILTERS), said="missing|others|more|not in"),
+    _Row(("values.[!r]*",), ("values.[!r]*",), said=_ITEM, part=0, alike=True),
     _Row(ROWS[1:2], _FILTERS, said="once more"),
     *(_Row((f"values.{one.lower()}",), DRAWN, (f"columns of type {one}",)) for one in BqType),
     _Row(("values.nulls", "values.repeated*"), DRAWN, each=True),
@@ -124,6 +131,9 @@ _TABLE: Final[Sequence[_Row]] = (
     _Row(("snapshot.later-rows-stay-out", "snapshot.earlier-rows-are-there"), ("snapshot.*", *DRAWN), each=True),
     _Row(("split.children-are-the-parent",), ("split.*", *DRAWN), ("a split", _CHILD)),
     _Row(_UNKNOWN, (*_UNKNOWN, "errors.split-of-unknown-stream-is-refused")),
+    _Row(("avro-schema.decimals-are-declared",), ("avro-schema.types-are-the-columns",), said="^bytes,", part=0),
+    # A codec that is always there is there where another one was asked for.
+    _Row(("compression.none-without-asking",), ("compression.codec-is-the-one-asked-for",)),
     _Row(("avro.counts-are-the-rows",), ("avro.offset-leaves-the-rest",)),
 )  # fmt: skip
 
@@ -188,7 +198,13 @@ def _leading(
     ``order`` are the clauses of the causes, and ``failing`` the cases in which a clause fails.
     """
     wide = _only_there(row, order, failing, result) if row.meet else _everywhere(row, order, failing, result)
-    led = (key for clause in order if clause in wide for key in groups if _has(groups[key], clause))
+    led = (
+        key
+        for clause in order
+        if clause in wide
+        for key in groups
+        if _has(groups[key], clause) and not (row.alike and _others(groups[key], row.said))
+    )
     return list(dict.fromkeys(led))
 
 
@@ -234,6 +250,10 @@ def _meeting(row: _Row, result: Result) -> frozenset[str]:
 
 def _has(symptoms: Sequence[Symptom], clause: str) -> bool:
     return any(one.clause == clause for one in symptoms)
+
+
+def _others(symptoms: Sequence[Symptom], said: str) -> bool:
+    return any(one.finding is None or not re.search(said, one.finding.observed) for one in symptoms)
 
 
 def _features(case: CaseJudged) -> frozenset[str]:
