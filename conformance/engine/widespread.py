@@ -87,16 +87,17 @@ _CHILD: Final = "the child of a split stream"
 
 _TABLE: Final[Sequence[_Row]] = (
     # A restricted session without streams lacks its rows for the reason for which a plain one does.
-    _Row(("session.rows-have-a-stream",), (*_FILTERS, "restriction.keyword-*"), said="^no streams", part=0),
+    _Row(("session.rows-have-a-stream",), (*_FILTERS, "restriction.keyword-*", *DRAWN), said="^no streams", part=0),
     # Bytes that cannot be decoded, and rows that are not those of the table, are wrong for whoever compares rows.
     _Row(("body.node-count", "body.column-lengths"), ("body.*", "layouts.*", "values.*", *COMPARING), each=True),
+    _Row(("framing.batch-without-trailing-bytes",), ("body.buffers-inside", "framing.batch-without-end-*"), part=0.5),
     _Row(("schema.little-endian",), ("body.*", "values.*", *COMPARING)),
     *(_Row((clause,), (*ROWS[place + 1:], "values.*", *COMPARING)) for place, clause in enumerate(ROWS)),
     _Row(("values.follow-names", "projection.values-follow-their-names"),
          ("values.*", "projection.values-follow-their-names", *DRAWN)),
     _Row(ROWS[:1], _FILTERS, said="missing"),
     # Lists with other items: their rows are not found again, neither by their number nor by what is in them.
-    _Row(("values.repeated",), (*COMPARING, *_FILTERS), said="missing|others|more|not in"),
+    _Row(("values.repeated",), (*ROWS, *COMPARING, *_FILTERS), said="missing|others|more|not in", part=0.5),
     _Row(("values.[!r]*",), ("values.[!r]*",), said=_ITEM, part=0, alike=True),
     _Row(ROWS[1:2], _FILTERS, said="once more"),
     *(_Row((f"values.{one.lower()}",), DRAWN, (f"columns of type {one}",)) for one in BqType),
