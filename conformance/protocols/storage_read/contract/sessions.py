@@ -29,7 +29,11 @@ from conformance.protocols.storage_read.contract.subjects import (
 )
 from conformance.protocols.storage_read.contract.view import ReadView, SessionView, StorageCall, StorageView
 
-__all__ = ["SessionRead", "restriction_of", "rows_of", "session_of", "whole_or_refused", "whole_sessions"]
+__all__ = ["SELECTING", "SessionRead", "restriction_of", "rows_of", "session_of", "whole_or_refused", "whole_sessions"]
+
+
+SELECTING = frozenset({Feature.RESTRICTION, Feature.FILTERED_PROJECTION})
+"""The features of sessions whose missing rows are those of a restriction, also if the session has no streams."""
 
 
 def rows_of(read: ReadView) -> Hashes | None:
@@ -117,7 +121,7 @@ def whole_sessions(view: StorageView) -> list[SessionRead]:
     for session in created(view):
         first = reads_of.get(session.index, {})
         names = [stream.name for stream in session.session.streams]
-        if (names or session.step.row_restriction) and all(name in first for name in names) and has_columns(session):
+        if (names or feature(session) in SELECTING) and all(name in first for name in names) and has_columns(session):
             reads = tuple(first[name] for name in dict.fromkeys(names))
             schemas = [batch.schema for read in reads for batch in read.batches or ()]
             if all(schema == schemas[0] for schema in schemas):

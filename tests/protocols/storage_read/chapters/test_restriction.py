@@ -103,6 +103,12 @@ def accepted(answers: list[Answer]) -> None:
     answers.pop()
 
 
+def without_streams(answers: list[Answer]) -> None:
+    """The session has no streams, as one that selects nothing, and nothing is read."""
+    session(answers).ClearField("streams")
+    answers.pop()
+
+
 def noticed_late(answers: list[Answer]) -> None:
     """The restriction is accepted, and only the read of the session fails."""
     served_unfiltered(answers)
@@ -135,6 +141,7 @@ DEVIATIONS = (
         if form not in (Form.LOGIC, Form.KEYWORD_NAME)
     ),
     Deviation("restriction.comparison", FORMS[Form.COMPARISON][1], lambda a: read(a).refuse()),
+    Deviation("restriction.comparison", FORMS[Form.COMPARISON][1], without_streams),
     *(Deviation("restriction.function", where(text, *kept), rows(0, 1)) for text, kept in FUNCTIONS),
     Deviation(
         "restriction.null-is-not-true",
