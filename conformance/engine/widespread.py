@@ -91,6 +91,7 @@ _TABLE: Final[Sequence[_Row]] = (
     # Bytes that cannot be decoded, and rows that are not those of the table, are wrong for whoever compares rows.
     _Row(("body.node-count", "body.column-lengths"), ("body.*", "layouts.*", "values.*", *COMPARING), each=True),
     _Row(("framing.batch-without-trailing-bytes",), ("body.buffers-inside", "framing.batch-without-end-*"), part=0.5),
+    _Row(("body.null-count-range",), ("body.validity-present", "body.null-count-matches"), part=0.5),
     _Row(("schema.little-endian",), ("body.*", "values.*", *COMPARING)),
     *(_Row((clause,), (*ROWS[place + 1:], "values.*", *COMPARING)) for place, clause in enumerate(ROWS)),
     _Row(("values.follow-names", "projection.values-follow-their-names"),
