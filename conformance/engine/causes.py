@@ -34,8 +34,9 @@ __all__ = ["Cause", "causes"]
 SERVED: Final = "status OK"
 """How the requirement of a clause begins that judges whether a request is served."""
 
-PLAIN: Final = ("values.*", "types.*", "restriction.*", "combination.*", "history.*", "buffers.size", "body.offsets-*", "*-is-refused",
-                "offsets.inside-*", "offsets.between-*", "offsets.last-row", "offsets.end-yields-*")  # fmt: skip
+PLAIN: Final = ("values.*", "types.*", "restriction.*", "combination.*", "history.*", "buffers.size", "*-is-refused",
+                "offsets.inside-*", "offsets.between-*", "offsets.last-row", "offsets.end-yields-*",
+                "body.offsets-*")  # fmt: skip
 """The clauses whose findings are mended together, whatever the data is that each of them shows."""
 
 UNDESCRIBED: Final = "no metadata"
