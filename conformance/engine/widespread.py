@@ -122,7 +122,7 @@ _TABLE: Final[Sequence[_Row]] = (
     _Row(("offsets.beyond-the-end-is-refused",), ("combination.beyond-the-end-*", "split.beyond-the-child-is-refused")),
     _Row(("session.restriction-is-not-ignored", *_FILTERS), (*_FILTERS, "restriction.*", *DRAWN), ("row_restriction",)),
     _Row(_FILTERS, ("session.restriction-is-not-ignored",)),
-    _Row(("restriction.null-is-not-true",), (*_FILTERS, "restriction.[!m]*"), said="other row.*None"),
+    _Row(("restriction.null-is-not-true",), (*_FILTERS, "restriction.[!m]*"), said="compares NULL", part=0),
     _Row(("session.projection-is-not-ignored",), ("projection.*",)),
     _Row(("projection.only-the-selected",), ("session.projection-is-not-ignored",)),
     _Row(("split.request-is-not-ignored",), ("split.children-are-the-parent", "split.splitting-ends", *DRAWN),

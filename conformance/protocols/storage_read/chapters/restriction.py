@@ -11,13 +11,9 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final, TypeAlias
 
-import numpy as np
-
-from conformance._pandas import to_numpy
 from conformance.contain.text import many
 from conformance.contract.clause import Violation, clause
 from conformance.contract.closed import Feature, Form
-from conformance.contract.comparing.cellbits import one_array
 from conformance.contract.sources import (
     BAD_FILTER,
     GUIDE,
@@ -37,7 +33,7 @@ from conformance.contract.sources import (
 from conformance.contract.view import once_per_view
 from conformance.protocols.storage_read.contract.endings import refuses
 from conformance.protocols.storage_read.contract.expected import expected_rows, visible_rows
-from conformance.protocols.storage_read.contract.restrictions import calls_function, tokens
+from conformance.protocols.storage_read.contract.restrictions import calls_function, null_rows, tokens
 from conformance.protocols.storage_read.contract.sessions import (
     SessionRead,
     restriction_of,
@@ -132,13 +128,9 @@ def _selects(subject: Subject) -> Iterator[Violation]:
 
 
 def _with_null(session: SessionView) -> set[int]:
-    """Return visible rows outside the selection in which a column that the restriction names is NULL."""
+    """Return visible rows outside the selection for which the restriction compares NULL."""
     view = session.view
-    names = {word.casefold() for word in tokens(session.step.row_restriction)[1]}
-    found: set[int] = set()
-    for name in view.table.schema.names:
-        if name.casefold() in names:
-            found.update(np.flatnonzero(to_numpy(one_array(view.table.column(name).is_null()))).tolist())
+    found = null_rows(view.table, session.step.row_restriction)
     return (found & set(visible_rows(view, session))) - set(expected_rows(view, session))
 
 
@@ -229,9 +221,7 @@ def null_is_not_true(whole: SessionRead) -> Iterator[Violation]:
     """A row for which the restriction is NULL is not selected: only TRUE selects a row, and NOT of NULL is NULL."""
     restriction = whole.session.step.row_restriction
     if wrong := sorted(set(unwanted_rows(whole)) & _with_null(whole.session)):
-        observed = (
-            f"{many(len(wrong), 'row')} with NULL in a column that it compares, the first row {wrong[0]} of the table"
-        )
+        observed = f"{many(len(wrong), 'row')} for which it compares NULL, the first row {wrong[0]} of the table"
         yield Violation(f"only rows for which {restriction!r} is TRUE", observed, field="row_restriction")
 
 

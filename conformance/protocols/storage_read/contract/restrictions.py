@@ -1,12 +1,20 @@
-"""The words of a restriction, and whether it calls a function."""
+"""The words of a restriction, whether it calls a function, and for which rows it compares NULL."""
 
 from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Sequence
 from typing import Final
 
-__all__ = ["calls_function", "tokens"]
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from conformance._pandas import to_numpy
+from conformance.contract.comparing.cellbits import one_array
+
+__all__ = ["calls_function", "null_rows", "tokens"]
 
 _TOKEN: Final = re.compile(
     r"""(?P<literal>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
@@ -42,3 +50,32 @@ def calls_function(restriction: str) -> bool:
             return True
         before = word.upper()
     return False
+
+
+_NULL_OPERAND: Final = re.compile(r"[(,=<>]\s*NULL\b", re.IGNORECASE)
+
+
+def null_rows(table: pa.Table, restriction: str) -> set[int]:
+    """Return the rows with NULL in a column or field that a restriction names; all rows if it compares a NULL."""
+    if _NULL_OPERAND.search(restriction):
+        return set(range(table.num_rows))
+    found: set[int] = set()
+    for word in set(tokens(restriction)[1]):
+        values = _at(table, word.casefold().split("."))
+        if values is not None:
+            found.update(np.flatnonzero(to_numpy(values.is_null())).tolist())
+    return found
+
+
+def _at(table: pa.Table, path: Sequence[str]) -> pa.Array | None:
+    """Return the values of a path, NULL where one of its records is; None if the table does not have it."""
+    values: pa.Array | None = None
+    for part in path:
+        if values is not None and not pa.types.is_struct(values.type):
+            return None
+        names = [field.name.casefold() for field in (table.schema if values is None else values.type)]
+        if names.count(part) != 1:
+            return None
+        place = names.index(part)
+        values = one_array(table.column(place)) if values is None else pc.struct_field(values, [place])
+    return values
