@@ -270,8 +270,8 @@ def test_of_two_faults_that_explain_each_other_one_leads() -> None:
 def test_null_that_counts_as_true_is_one_cause_whatever_the_form() -> None:
     """Other rows without a NULL have another reason."""
     cases = [
-        judged("a", fails("a", "restriction.null-is-not-true", "2 rows with NULL in a column that it compares")),
-        judged("b", fails("b", "restriction.like", "1 other row, such as {'a': None}")),
+        judged("a", fails("a", "restriction.null-is-not-true", "2 rows for which it compares NULL")),
+        judged("b", fails("b", "restriction.like", "1 other row for which it compares NULL, such as {'a': None}")),
         judged("c", fails("c", "restriction.between", "1 other row, such as {'a': 3}")),
         *(judged(name, passing(name, "restriction.comparison")) for name in "pqrst"),
     ]
