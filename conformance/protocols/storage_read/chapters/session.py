@@ -508,7 +508,7 @@ def _with_rows(view: StorageView) -> list[SessionView]:
 def rows_have_a_stream(session: SessionView) -> Iterator[Violation]:
     """A session with rows to read has at least one stream, with any ``max_stream_count`` and without one.
 
-    The chapter on restrictions judges what is missing from a session with one.
+    The chapter on restrictions judges the rows that are missing from a session with a restriction.
     """
     if not session.session.streams:
         rows = len(expected_rows(session.view, session))
