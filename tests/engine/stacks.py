@@ -151,7 +151,7 @@ class Bench(AbstractContextManager["Bench"]):
 
     def spread(self, seed: int, number: int) -> float:
         """The causes of a drawn stack for each of its mutants that fails something alone, with drawn cases and
-        scenarios; 1.0 if each defect is one cause. Mutants of compressed buffers compress unasked, a defect of its own.
+        scenarios; 1.0 if each defect is one cause.
         """
         chosen = random.Random(f"wide/{seed}/{number}")
         stack = drawn(chosen)
@@ -161,7 +161,6 @@ class Bench(AbstractContextManager["Bench"]):
             *(draw_scenario(number, index) for index in range(6)),
         ]
         showing = sum(self._shows(name, cases) for name in stack)
-        showing += any(name.startswith("compression.") and MUTANTS[name].service is None for name in stack)
         return len(causes(self.result(stack, cases))) / max(showing, 1)
 
     def _shows(self, name: str, cases: Sequence[Case]) -> bool:
