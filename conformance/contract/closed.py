@@ -77,6 +77,7 @@ class Form(enum.StrEnum):
     it. An operator on columns and literals is checked in any case.
     """
 
+    FUNCTION = "a function"
     KEYWORD_LITERAL = "a keyword inside a literal"
     KEYWORD_NAME = "a column named like a statement"
     DOUBLE_QUOTED = "a double-quoted literal"

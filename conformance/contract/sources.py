@@ -56,6 +56,9 @@ SQL_WHERE: Final = "https://cloud.google.com/bigquery/docs/reference/standard-sq
 SQL_OPERATORS: Final = "https://cloud.google.com/bigquery/docs/reference/standard-sql/operators"
 """Comparison, IN, BETWEEN, LIKE, IS NULL, NOT, AND, OR."""
 
+SQL_FUNCTIONS: Final = "https://cloud.google.com/bigquery/docs/reference/standard-sql/functions-all"
+"""The functions of GoogleSQL."""
+
 SQL_LITERALS: Final = "https://cloud.google.com/bigquery/docs/reference/standard-sql/lexical#literals"
 """String literals in either kind of quotes, date and timestamp literals."""
 

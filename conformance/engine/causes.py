@@ -35,7 +35,8 @@ SERVED: Final = "status OK"
 """How the requirement of a clause begins that judges whether a request is served."""
 
 PLAIN: Final = ("values.*", "types.*", "restriction.*", "combination.*", "history.*", "buffers.size", "*-is-refused",
-                "offsets.inside-*", "offsets.between-*", "offsets.last-row", "offsets.end-yields-*")  # fmt: skip
+                "offsets.inside-*", "offsets.between-*", "offsets.last-row", "offsets.end-yields-*",
+                "body.offsets-*")  # fmt: skip
 """The clauses whose findings are mended together, whatever the data is that each of them shows."""
 
 UNDESCRIBED: Final = "no metadata"
@@ -216,18 +217,22 @@ class _Grouping:
         return said[0] if said is not None else self._statuses.get((root.case_id, root.call), "")
 
     def _kind(self, root: Symptom) -> str:
-        """The clause and the class of a symptom, without the name of the reader and without the values of rows."""
+        """The clause and the class of a symptom, without the name of the reader and without the values of rows.
+
+        A finding is the same whether its case failed or ended in a hang or a crash, for which that is no reason.
+        """
         whole, finding = self._result.deviations[root.deviation], root.finding
         if finding is None:
             return f": {whole.outcome}: {whole.reason}"
+        reason = whole.reason.removeprefix(f"{whole.outcome}: ")
         if finding.observed.endswith(UNDESCRIBED) and root.clause.startswith("schema.metadata-"):
-            return f"schema.metadata: {whole.outcome}: {UNDESCRIBED}"
+            return f"schema.metadata: {Outcome.FAIL}: {UNDESCRIBED}"
         if matches(root.clause, READERS) and finding.field:
             said = finding.observed.removeprefix(finding.field).removeprefix(":").strip()
             if ": expected " in said:  # what it does wrong, and not in which columns
                 said = said.partition(":")[0]
-            return f"{root.clause}: {whole.outcome}: {shape(said)}"
-        return f"{root.clause}: {whole.outcome}: {_VALUE.sub('row #: other values', whole.reason)}"
+            return f"{root.clause}: {Outcome.FAIL}: {shape(said)}"
+        return f"{root.clause}: {Outcome.FAIL}: {Outcome.FAIL}: {_VALUE.sub('row #: other values', reason)}"
 
     def _absorb(self) -> None:
         """Move what follows from a widespread fault below the group that leads there."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import enum
 import functools
+import re
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Final
 
@@ -27,7 +28,10 @@ class Place(enum.Enum):
     FIELD = "field"
     RECORD = "record"
     DOUBLED = "doubled"
+    UNDESCRIBED = "undescribed"
+    MISCOUNTED = "miscounted"
     CALL = "call"
+    ENDED = "ended call"
     SESSION = "session"
     CASE = "case"
 
@@ -107,6 +111,8 @@ _TABLE: Final[Sequence[tuple[tuple[str, ...], tuple[str, ...], Place]]] = (
      ("errors.*-has-its-code", "errors.unrecorded-refusal-has-a-fitting-code", "offsets.*-has-its-code",
       "split.*-has-its-code"), Place.CALL),
     (("errors.message-says-something",), ("errors.*-is-named",), Place.CALL),
+    # An answer without an end is what the clauses say that the call did not end.
+    (("calls.stay-within-reason",), ("*",), Place.ENDED),
     (("abandon.later-calls-end-in-time",), ("calls.end-in-time",), Place.CALL),
     (("restriction.*-is-refused",), ("restriction.bad-one-yields-no-rows",), Place.CASE),
     (("projection.only-the-selected", "projection.all-the-selected"), ("projection.case-does-not-matter",),
@@ -126,6 +132,8 @@ _TABLE: Final[Sequence[tuple[tuple[str, ...], tuple[str, ...], Place]]] = (
     # Some keep one column of each name, and others refuse a name that comes twice.
     (("schema.columns-known", "projection.order-is-the-tables", "projection.case-does-not-matter"), ("readers.*",),
      Place.DOUBLED),
+    (("rows.first-response-has-the-schema",), ("readers.read-*",), Place.UNDESCRIBED),
+    (("rows.row-count-is-true",), ("readers.read-*",), Place.MISCOUNTED),
     (("readers.[!a]*",), ("readers.agree",), Place.SESSION),
 )  # fmt: skip
 
@@ -142,12 +150,26 @@ def _sees_a_name_twice(one: Symptom) -> bool:
     return one.clause.startswith("readers.") or (one.finding is not None and SECOND_FIELD in one.finding.observed)
 
 
+def _naming(pattern: str) -> Callable[[Symptom], Hashable]:
+    """The session of a finding; of one on a reader only if its error names the thing."""
+    told = re.compile(pattern, re.IGNORECASE)
+
+    def key(one: Symptom) -> Hashable:
+        silent = one.clause.startswith("readers.") and not (one.finding and told.search(one.finding.observed))
+        return None if silent else one.session
+
+    return key
+
+
 _KEYS: Final[Mapping[Place, Callable[[Symptom], Hashable]]] = {
     Place.MESSAGE: lambda one: None if one.finding is None else (one.call, one.finding.response),
     Place.FIELD: lambda one: (one.call, one.finding.field) if one.finding is not None and one.finding.field else None,
     Place.RECORD: _record,
     Place.DOUBLED: lambda one: one.session if _sees_a_name_twice(one) else None,
+    Place.UNDESCRIBED: _naming("schema"),
+    Place.MISCOUNTED: _naming("row.?count|num_items"),
     Place.CALL: lambda one: one.call,
+    Place.ENDED: lambda one: one.call if one.finding is None or one.clause.startswith("calls.") else None,
     Place.SESSION: lambda one: "" if one.session is None else one.session,
     Place.CASE: lambda one: one.case_id,
 }

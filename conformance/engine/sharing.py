@@ -32,7 +32,9 @@ OPERANDS: Final = (
 )  # fmt: skip
 """The clauses on operands, whatever the operator is."""
 
-FORMS: Final = ("restriction.comparison", "restriction.and-or", "restriction.not", *OPERATORS, *OPERANDS)
+FORMS: Final = (
+    *(f"restriction.{name}" for name in ("function", "comparison", "and-or", "not")), *OPERATORS, *OPERANDS
+)  # fmt: skip
 """The clauses on the form of a restriction: one or two of them judge each answer to a valid one."""
 
 GENERAL: Final = ("restriction.nothing-selected", "projection.filter-may-use-other-columns")

@@ -47,6 +47,8 @@ class _Row:
 
     They explain a drawn case only if its requests or its table have one of the features ``on``, if there are any, and
     a finding only if the expression ``said`` is found in its text.
+    They lead from so large a ``part`` of the cases on that could show them; with 0, one failure is enough.
+    With ``alike``, the findings of what leads have to match ``said``, too.
     With ``meet``, the causes that fail only in cases with a request that has all of these features are enough, if some
     of the other cases could show them. They explain what is found in such cases alone.
     """
@@ -57,6 +59,8 @@ class _Row:
     each: bool = False
     said: str = ""
     meet: tuple[str, ...] = ()
+    part: float = MOSTLY
+    alike: bool = False
 
 
 _OFFSETS: Final = ("offsets.inside-a-response", "offsets.between-responses", "offsets.last-row",
@@ -65,6 +69,7 @@ _FILTERS: Final = (
     *(f"restriction.{name}" for name in ("comparison", "and-or", "not", "in-list", "between", "is-null", "like")),
     "restriction.double-quoted-literal", "restriction.temporal-literal", "restriction.nested-field",
     "restriction.nothing-selected", "restriction.null-is-not-true", "projection.filter-may-use-other-columns",
+    "restriction.function",
 )  # fmt: skip
 _UNKNOWN: Final = tuple(
     f"errors.{name}-is-refused" for name in ("unknown-stream", "unknown-session", "malformed-stream")
@@ -76,16 +81,25 @@ _MISPLACED: Final = (
 )  # fmt: skip
 """The clauses that fail where an offset is not the place that it names. The end of a stream, too, is elsewhere then, so
 that a read from there ends in a status that is right beyond the end; any other refusal is a cause of its own."""
+_ITEM: Final = r" item \d"
+"""What the text of a finding says of a place inside a list."""
 _CHILD: Final = "the child of a split stream"
 
 _TABLE: Final[Sequence[_Row]] = (
+    # A restricted session without streams lacks its rows for the reason for which a plain one does.
+    _Row(("session.rows-have-a-stream",), (*_FILTERS, "restriction.keyword-*", *DRAWN), said="^no streams", part=0),
     # Bytes that cannot be decoded, and rows that are not those of the table, are wrong for whoever compares rows.
     _Row(("body.node-count", "body.column-lengths"), ("body.*", "layouts.*", "values.*", *COMPARING), each=True),
+    _Row(("framing.batch-without-trailing-bytes",), ("body.buffers-inside", "framing.batch-without-end-*"), part=0.5),
+    _Row(("body.null-count-range",), ("body.validity-present", "body.null-count-matches"), part=0.5),
     _Row(("schema.little-endian",), ("body.*", "values.*", *COMPARING)),
     *(_Row((clause,), (*ROWS[place + 1:], "values.*", *COMPARING)) for place, clause in enumerate(ROWS)),
     _Row(("values.follow-names", "projection.values-follow-their-names"),
          ("values.*", "projection.values-follow-their-names", *DRAWN)),
     _Row(ROWS[:1], _FILTERS, said="missing"),
+    # Lists with other items: their rows are not found again, neither by their number nor by what is in them.
+    _Row(("values.repeated",), (*ROWS, *COMPARING, *_FILTERS), said="missing|others|more|not in", part=0.5),
+    _Row(("values.[!r]*",), ("values.[!r]*",), said=_ITEM, part=0, alike=True),
     _Row(ROWS[1:2], _FILTERS, said="once more"),
     *(_Row((f"values.{one.lower()}",), DRAWN, (f"columns of type {one}",)) for one in BqType),
     _Row(("values.nulls", "values.repeated*"), DRAWN, each=True),
@@ -108,7 +122,7 @@ _TABLE: Final[Sequence[_Row]] = (
     _Row(("offsets.beyond-the-end-is-refused",), ("combination.beyond-the-end-*", "split.beyond-the-child-is-refused")),
     _Row(("session.restriction-is-not-ignored", *_FILTERS), (*_FILTERS, "restriction.*", *DRAWN), ("row_restriction",)),
     _Row(_FILTERS, ("session.restriction-is-not-ignored",)),
-    _Row(("restriction.null-is-not-true",), (*_FILTERS, "restriction.[!m]*"), said="other row.*None"),
+    _Row(("restriction.null-is-not-true",), (*_FILTERS, "restriction.[!m]*"), said="compares NULL", part=0),
     _Row(("session.projection-is-not-ignored",), ("projection.*",)),
     _Row(("projection.only-the-selected",), ("session.projection-is-not-ignored",)),
     _Row(("split.request-is-not-ignored",), ("split.children-are-the-parent", "split.splitting-ends", *DRAWN),
@@ -119,6 +133,9 @@ _TABLE: Final[Sequence[_Row]] = (
     _Row(("snapshot.later-rows-stay-out", "snapshot.earlier-rows-are-there"), ("snapshot.*", *DRAWN), each=True),
     _Row(("split.children-are-the-parent",), ("split.*", *DRAWN), ("a split", _CHILD)),
     _Row(_UNKNOWN, (*_UNKNOWN, "errors.split-of-unknown-stream-is-refused")),
+    _Row(("avro-schema.decimals-are-declared",), ("avro-schema.types-are-the-columns",), said="^bytes,", part=0),
+    # A codec that is always there is there where another one was asked for.
+    _Row(("compression.none-without-asking",), ("compression.codec-is-the-one-asked-for",)),
     _Row(("avro.counts-are-the-rows",), ("avro.offset-leaves-the-rest",)),
 )  # fmt: skip
 
@@ -183,7 +200,13 @@ def _leading(
     ``order`` are the clauses of the causes, and ``failing`` the cases in which a clause fails.
     """
     wide = _only_there(row, order, failing, result) if row.meet else _everywhere(row, order, failing, result)
-    led = (key for clause in order if clause in wide for key in groups if _has(groups[key], clause))
+    led = (
+        key
+        for clause in order
+        if clause in wide
+        for key in groups
+        if _has(groups[key], clause) and not (row.alike and _others(groups[key], row.said))
+    )
     return list(dict.fromkeys(led))
 
 
@@ -195,13 +218,12 @@ def _everywhere(
         clause: sum(n for outcome, n in result.by_clause.get(clause, {}).items() if outcome not in NOT_JUDGED)
         for clause in order
     }
-    parts = [{clause} for clause in order] if row.each else [set(order)]
-    return {
-        clause
-        for part in parts
-        if 0 < sum(judged[one] for one in part) * MOSTLY <= sum(len(failing.get(one, ())) for one in part)
-        for clause in part
-    }
+    found: set[str] = set()
+    for part in [{clause} for clause in order] if row.each else [set(order)]:
+        could, do = (sum(of) for of in ((judged[one] for one in part), (len(failing.get(one, ())) for one in part)))
+        if could and do >= max(could * row.part, 1):
+            found |= part
+    return found
 
 
 def _only_there(
@@ -230,6 +252,10 @@ def _meeting(row: _Row, result: Result) -> frozenset[str]:
 
 def _has(symptoms: Sequence[Symptom], clause: str) -> bool:
     return any(one.clause == clause for one in symptoms)
+
+
+def _others(symptoms: Sequence[Symptom], said: str) -> bool:
+    return any(one.finding is None or not re.search(said, one.finding.observed) for one in symptoms)
 
 
 def _features(case: CaseJudged) -> frozenset[str]:

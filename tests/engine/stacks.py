@@ -36,7 +36,7 @@ from conformance.engine.standing import Standing
 from conformance.generate import draw_case, draw_scenario, materialise
 from conformance.protocols.storage_read.reference.mutants import MUTANTS
 from conformance.protocols.storage_read.reference.service import ReadService
-from conformance.records import Case
+from conformance.records import Case, Outcome
 from conformance.reference.register import STACKED_WITH
 from conformance.reference.serializer import REFERENCE, Serializer
 from conformance.report.differences import ChangeKind, compare
@@ -149,6 +149,13 @@ class Bench(AbstractContextManager["Bench"]):
             wrong += [(clause, cause.key) for clause in cause.blocks if clause not in judged | others]
         return wrong
 
+    def unsaid(self, name: str) -> set[str]:
+        """The clauses that a mutant alone keeps from being judged, and that no cause is said to block."""
+        cases = self.cases_for([name], random.Random(f"unsaid/{name}"))
+        result = self.result([name], cases)
+        hidden = _judged(self.result([], cases)) - _judged(result)
+        return hidden - {clause for cause in causes(result) for clause in cause.blocks}
+
     def spread(self, seed: int, number: int) -> float:
         """The causes of a drawn stack for each of its mutants that fails something alone, with drawn cases and
         scenarios; 1.0 if each defect is one cause.
@@ -200,6 +207,10 @@ def _breaks(name: str, clause: str) -> bool:
 
 def _held(result: Result) -> frozenset[str]:
     return frozenset(clause for clause, item in result.standings.items() if item.standing is Standing.HELD)
+
+
+def _judged(result: Result) -> set[str]:
+    return {one.clause for one in result.verdicts if one.outcome not in {*NOT_JUDGED, Outcome.REFUSED}}
 
 
 def _passes(result: Result) -> int:

@@ -83,3 +83,26 @@ def test_a_name_that_comes_twice_explains_readers(again: str, *, explains: bool)
     reader = symptom("readers.read-without-error")
 
     assert causes_within([reader, surplus])[reader] is (surplus if explains else reader)
+
+
+@pytest.mark.parametrize(
+    ("clause", "said", "follows"),
+    [
+        ("rows.first-response-has-the-schema", "TypeError: Unsupported schema type in message: None", True),
+        ("rows.row-count-is-true", "RowCountMismatch: expected num_items to be 500", True),
+        ("rows.row-count-is-true", "TypeError: Unsupported schema type in message: None", False),
+    ],
+)
+def test_a_reader_follows_from_what_its_error_names(clause: str, said: str, *, follows: bool) -> None:
+    """Other errors of the same session have another cause."""
+    cause, reader = on_field(clause, ""), on_field("readers.read-without-error", "a.b", said)
+
+    assert causes_within([reader, cause])[reader] is (cause if follows else reader)
+
+
+def test_a_call_without_an_end_follows_from_its_endless_answer() -> None:
+    """A finding on the answer itself has another cause."""
+    endless, bytes_ = symptom("calls.stay-within-reason", call=1), symptom("buffers.frame", call=1, response=0)
+    ended = Symptom("a", "rows.none-is-missing", 1, None, 1, 0)
+
+    assert causes_within([ended, bytes_, endless]) == {ended: endless, bytes_: bytes_, endless: endless}

@@ -65,6 +65,24 @@ def test_what_a_cause_blocks_is_judged_once_it_is_mended(bench: Bench, number: i
     assert bench.wrongly_blocked(drawn(chosen), chosen) == []
 
 
+HIDING = (
+    "batch.length-long", "columns.missing", "encoding.name-not-utf8", "errors.all-unknown",
+    "flatbuffers.slot-outside-table", "flatbuffers.string-not-utf8", "node.order-reversed",
+    "restriction.refused-ignored", "rows.last-response-missing", "rows.not-a-message",
+    "rows.only-first-stream", "rows.progress-falls",
+    "rows.schema-never", "sample.percentage-clamped", "schema.big-endian", "session.avro-schema",
+    "session.name-not-a-resource", "session.no-expire-time", "session.no-streams", "session.not-a-message",
+    "session.without-schema", "type.timestamp-naive", "validity.absent",
+)  # fmt: skip
+"""Mutants that keep clauses from being judged, of each row of the table of what failures hide."""
+
+
+@pytest.mark.parametrize("name", sample(HIDING, ("session.no-streams", "session.not-a-message"), env="thorough"))
+def test_what_a_mutant_hides_is_said(bench: Bench, name: str) -> None:
+    """Measured: the clauses that the same cases judge when the reference answers them without the mutant."""
+    assert bench.unsaid(name) == set()
+
+
 def test_readers_that_cannot_read_faulty_bytes_are_no_cause_of_their_own(bench: Bench) -> None:
     """One fault in the bytes of each of many sessions, on which readers end in errors and disagree."""
     case = draw_case(0, 131, profile="server")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import fnmatch
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from conformance.contract.clause import CLAUSES, load_chapters
 from conformance.engine import blocking, widespread
 from conformance.engine.events import CaseJudged, Request
+from conformance.records import Outcome
 from tests.engine.samples import judged, passing
 from tests.engine.test_causes import fails, found, refusal, served, with_requests
 
@@ -270,8 +272,8 @@ def test_of_two_faults_that_explain_each_other_one_leads() -> None:
 def test_null_that_counts_as_true_is_one_cause_whatever_the_form() -> None:
     """Other rows without a NULL have another reason."""
     cases = [
-        judged("a", fails("a", "restriction.null-is-not-true", "2 rows with NULL in a column that it compares")),
-        judged("b", fails("b", "restriction.like", "1 other row, such as {'a': None}")),
+        judged("a", fails("a", "restriction.null-is-not-true", "2 rows for which it compares NULL")),
+        judged("b", fails("b", "restriction.like", "1 other row for which it compares NULL, such as {'a': None}")),
         judged("c", fails("c", "restriction.between", "1 other row, such as {'a': 3}")),
         *(judged(name, passing(name, "restriction.comparison")) for name in "pqrst"),
     ]
@@ -288,3 +290,59 @@ def test_an_offset_beyond_the_end_that_is_accepted_is_so_for_children_and_in_his
     (cause,) = found(*(with_requests(judged(name, fails(name, name, "OK")), request) for name in clauses))
 
     assert cause.clause == clauses[0]
+
+
+OF_BOTH = ("session.rows-have-a-stream", "restriction.comparison")
+
+
+def test_restricted_sessions_without_streams_follow_from_plain_ones() -> None:
+    """One such session is enough, because the finding names the streams."""
+    cases = [
+        judged("a", fails("a", "session.rows-have-a-stream", "no streams")),
+        judged("b", fails("b", "restriction.comparison", "no streams: 3 of them missing, such as {'a': 1}")),
+        judged("c", fails("c", "restriction.like", "3 of them missing, such as {'a': 1}")),
+        *(judged(name, passing(name, clause)) for name, clause in zip("pqrstu", OF_BOTH * 3, strict=True)),
+    ]
+
+    assert {cause.clause for cause in found(*cases)} == {"session.rows-have-a-stream", "restriction.like"}
+
+
+def test_wrong_items_of_lists_are_one_cause_whatever_their_type_is() -> None:
+    """A type that is wrong outside of lists has a fault of its own."""
+    cases = [
+        judged("a", fails("a", "values.int64", "3 in row 0, item 0")),
+        judged("b", fails("b", "values.string", "'b' in row 2, item 1 (4 places differ)")),
+        judged("c", fails("c", "values.date", "1970-01-02 in row 0")),
+    ]
+
+    assert {cause.clause for cause in found(*cases)} == {"values.int64", "values.date"}
+
+
+@pytest.mark.parametrize(
+    ("cause", "effect", "text"),
+    [
+        ("values.repeated", "offsets.inside-a-response", "10 rows that are others"),
+        ("values.repeated", "restriction.between", "2 of them missing"),
+        ("framing.batch-without-trailing-bytes", "body.buffers-inside", "bytes 48 to 112 of a body of 104 bytes"),
+        ("body.null-count-range", "body.validity-present", "a null count of 9 and no validity bitmap"),
+        ("avro-schema.decimals-are-declared", "avro-schema.types-are-the-columns", "bytes, which is binary"),
+        ("compression.none-without-asking", "compression.codec-is-the-one-asked-for", "buffers compressed with LZ4"),
+    ],
+)
+def test_a_fault_in_many_answers_explains_what_it_leads_to(cause: str, effect: str, text: str) -> None:
+    """Each of them alone is a finding of its own."""
+    first, second = judged("a", fails("a", cause, "wrong")), judged("b", fails("b", effect, text))
+
+    assert [one.clause for one in found(first, second)] == [cause]
+    assert [one.clause for one in found(second)] == [effect]
+
+
+def test_a_finding_is_one_cause_whether_its_case_fails_or_hangs() -> None:
+    """The end of the case is another matter."""
+    hung = fails("b", "buffers.frame", "a check that fails")
+    cases = [
+        judged("a", fails("a", "buffers.frame", "a check that fails")),
+        judged("b", dataclasses.replace(hung, outcome=Outcome.HANG)),
+    ]
+
+    assert [cause.cases for cause in found(*cases)] == [("a", "b")]

@@ -126,7 +126,8 @@ def _repeated(history: TracedSession, deviation: Contradiction) -> tuple[str, st
 
 def _missing(history: TracedSession, deviation: Contradiction) -> tuple[str, str]:
     rows = history.expected
-    observed = f"{many(deviation.count, 'row')} in no stream, such as {show_row(rows, deviation.place)}"
+    none = "" if history.model.streams else "no streams: "
+    observed = f"{none}{many(deviation.count, 'row')} in no stream, such as {show_row(rows, deviation.place)}"
     return f"all {many(rows.num_rows, 'row')} of the session of call {history.call}", observed
 
 

@@ -7,18 +7,13 @@ that it selects are written in the case, by hand. The chapter on errors judges t
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Callable, Iterator
-from typing import Final, TypeAlias, cast
+from typing import Final, TypeAlias
 
-import numpy as np
-
-from conformance._pandas import to_numpy
 from conformance.contain.text import many
 from conformance.contract.clause import Violation, clause
 from conformance.contract.closed import Feature, Form
-from conformance.contract.comparing.cellbits import one_array
 from conformance.contract.sources import (
     BAD_FILTER,
     GUIDE,
@@ -27,6 +22,7 @@ from conformance.contract.sources import (
     QUOTAS,
     RECORDED,
     RUST_CLIENT,
+    SQL_FUNCTIONS,
     SQL_KEYWORDS,
     SQL_LITERALS,
     SQL_OPERATORS,
@@ -37,9 +33,15 @@ from conformance.contract.sources import (
 from conformance.contract.view import once_per_view
 from conformance.protocols.storage_read.contract.endings import refuses
 from conformance.protocols.storage_read.contract.expected import expected_rows, visible_rows
-from conformance.protocols.storage_read.contract.sessions import SessionRead, whole_or_refused
+from conformance.protocols.storage_read.contract.restrictions import calls_function, null_rows, tokens
+from conformance.protocols.storage_read.contract.sessions import (
+    SessionRead,
+    restriction_of,
+    session_of,
+    whole_or_refused,
+)
 from conformance.protocols.storage_read.contract.subjects import refused_as, served
-from conformance.protocols.storage_read.contract.view import ReadView, SessionView, StorageCall, StorageView
+from conformance.protocols.storage_read.contract.view import SessionView, StorageCall, StorageView
 from conformance.protocols.storage_read.contract.violations import selection_differs, unwanted_rows
 from conformance.records import Level
 
@@ -48,9 +50,6 @@ INVALID: Final = (STREAM_PROTO, BAD_FILTER)
 BREAKS: Final = "Spark, Trino and Flink (from their source): filters that they push down fail or lose rows"
 
 
-_TOKEN: Final = re.compile(
-    r"""(?P<literal>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")|(?P<word>[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*)"""
-)
 _KEYWORDS: Final = re.compile(
     r"\b(select|insert|update|delete|drop|create|alter|union|merge|truncate|from|where|join|group|having)\b",
     re.IGNORECASE,
@@ -59,23 +58,19 @@ _TEMPORAL: Final = re.compile(
     r"\b(DATE|TIMESTAMP|DATETIME|TIME)\s*['\"(]|\bAS\s+(DATE|TIMESTAMP|DATETIME|TIME)\b", re.IGNORECASE
 )
 
-
-@functools.lru_cache(maxsize=256)
-def _tokens(restriction: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the literals and the words of a restriction; a dotted name is one word."""
-    found = list(_TOKEN.finditer(restriction.replace("`", "")))
-    literals = tuple(match["literal"] for match in found if match["literal"])
-    return literals, tuple(match["word"] for match in found if match["word"])
-
-
 PREDICATES: Final = (Form.LIKE, Form.BETWEEN, Form.IN, Form.IS_NULL)
 """Operators of which each has a clause, whatever its operands are."""
 
 
 def forms_of(session: SessionView) -> tuple[Form, ...]:
-    """Return the distinctive feature of the restriction of a valid request, and its operator if that is another one."""
+    """Return the distinctive feature of the restriction of a valid request, and its operator if that is another one.
+
+    One with a function has no other form: its rows rest on the function, whatever else it has.
+    """
     restriction = session.step.row_restriction
-    literals, words = _tokens(restriction)
+    if calls_function(restriction):
+        return (Form.FUNCTION,)
+    literals, words = tokens(restriction)
     upper = {word.upper() for word in words}
     columns = {column.name.casefold() for column in session.view.case.table.columns}
     applies = (
@@ -106,35 +101,36 @@ one.
 
 @once_per_view
 def _restricted(view: StorageView) -> list[Subject]:
-    return whole_or_refused(view, Feature.RESTRICTION)
+    return [one for one in whole_or_refused(view, Feature.RESTRICTION) if not _has_function(one)]
 
 
-def _session(subject: Subject) -> SessionView:
-    session = subject if isinstance(subject, SessionView) else cast(SessionRead | ReadView, subject).session
-    assert session is not None
-    return session
+@once_per_view
+def _with_function(view: StorageView) -> list[Subject]:
+    features = (Feature.RESTRICTION, Feature.FILTERED_PROJECTION)
+    return [one for name in features for one in whole_or_refused(view, name) if _has_function(one)]
+
+
+def _has_function(subject: Subject) -> bool:
+    return calls_function(restriction_of(subject))
 
 
 def _of_form(form: Form) -> Callable[[StorageView], list[Subject]]:
-    return lambda view: [subject for subject in _restricted(view) if form in forms_of(_session(subject))]
+    return lambda view: [subject for subject in _restricted(view) if form in forms_of(session_of(subject))]
 
 
 def _selects(subject: Subject) -> Iterator[Violation]:
-    session = _session(subject)
+    session = session_of(subject)
     if isinstance(subject, SessionRead):
-        yield from selection_differs(subject, aside=frozenset(_with_null(session)))
+        aside = () if _has_function(subject) else _with_null(session)
+        yield from selection_differs(subject, aside=frozenset(aside))
     else:
         yield from served(subject, f"the restriction {session.step.row_restriction!r}")
 
 
 def _with_null(session: SessionView) -> set[int]:
-    """Return visible rows outside the selection in which a column that the restriction names is NULL."""
+    """Return visible rows outside the selection for which the restriction compares NULL."""
     view = session.view
-    names = {word.casefold() for word in _tokens(session.step.row_restriction)[1]}
-    found: set[int] = set()
-    for name in view.table.schema.names:
-        if name.casefold() in names:
-            found.update(np.flatnonzero(to_numpy(one_array(view.table.column(name).is_null()))).tolist())
+    found = null_rows(view.table, session.step.row_restriction)
     return (found & set(visible_rows(view, session))) - set(expected_rows(view, session))
 
 
@@ -144,6 +140,19 @@ def _selected_by(
     """Register the clause that restrictions of one form select exactly the rows for which they are TRUE."""
     clause(clause_id, over=_of_form(form), source=source, level=level, breaks=breaks, says=says)(_selects)
 
+
+clause(
+    "restriction.function",
+    over=_with_function,
+    source=(SQL_FUNCTIONS, STREAM_PROTO),
+    level=Level.SHOULD,
+    says="""A restriction with a function of GoogleSQL selects exactly the rows for which it is TRUE, or is refused.
+
+    The proto promises a text that is similar to a WHERE clause and has no functions in its examples but those on
+    geographies, and the service refused a valid one. So this clause alone judges such a restriction, whatever else it
+    has. CAST is an example of the proto, and no function here.
+    """,
+)(_selects)
 
 # A table, one row per clause: id, form, source, explanation, affected software.
 # fmt: off
@@ -188,7 +197,7 @@ def selects_nothing(session: SessionView) -> bool:
 
 @clause(
     "restriction.nothing-selected",
-    over=lambda view: [subject for subject in _restricted(view) if selects_nothing(_session(subject))],
+    over=lambda view: [subject for subject in _restricted(view) if selects_nothing(session_of(subject))],
     source=SQL_WHERE,
     breaks=BREAKS,
 )
@@ -212,9 +221,7 @@ def null_is_not_true(whole: SessionRead) -> Iterator[Violation]:
     """A row for which the restriction is NULL is not selected: only TRUE selects a row, and NOT of NULL is NULL."""
     restriction = whole.session.step.row_restriction
     if wrong := sorted(set(unwanted_rows(whole)) & _with_null(whole.session)):
-        observed = (
-            f"{many(len(wrong), 'row')} with NULL in a column that it compares, the first row {wrong[0]} of the table"
-        )
+        observed = f"{many(len(wrong), 'row')} for which it compares NULL, the first row {wrong[0]} of the table"
         yield Violation(f"only rows for which {restriction!r} is TRUE", observed, field="row_restriction")
 
 

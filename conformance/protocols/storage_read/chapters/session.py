@@ -35,7 +35,7 @@ from conformance.contract.view import once_per_view
 from conformance.formats.messages import FORMATS, format_of_schema
 from conformance.protocols.storage_read.contract.endings import serves
 from conformance.protocols.storage_read.contract.expected import expected_rows, has_columns
-from conformance.protocols.storage_read.contract.sessions import SessionRead, whole_sessions
+from conformance.protocols.storage_read.contract.sessions import SELECTING, SessionRead, whole_sessions
 from conformance.protocols.storage_read.contract.subjects import created, feature, valid_sessions
 from conformance.protocols.storage_read.contract.view import SessionView, StorageCall, StorageView
 from conformance.protocols.storage_read.contract.violations import later_rows, unwanted_rows
@@ -490,7 +490,7 @@ def snapshot_time_is_not_ignored(asked: Asked) -> Iterator[Violation]:
 
 @once_per_view
 def _with_rows(view: StorageView) -> list[SessionView]:
-    sure = [s for s in created(view) if feature(s) is not Feature.SAMPLE]
+    sure = [s for s in created(view) if feature(s) not in {Feature.SAMPLE, *SELECTING}]
     return [s for s in sure if has_columns(s) and expected_rows(view, s)]
 
 
@@ -506,7 +506,10 @@ def _with_rows(view: StorageView) -> list[SessionView]:
     ),
 )
 def rows_have_a_stream(session: SessionView) -> Iterator[Violation]:
-    """A session with rows to read has at least one stream, with any ``max_stream_count`` and without one."""
+    """A session with rows to read has at least one stream, with any ``max_stream_count`` and without one.
+
+    The chapter on restrictions judges the rows that are missing from a session with a restriction.
+    """
     if not session.session.streams:
         rows = len(expected_rows(session.view, session))
         yield Violation(f"at least one stream for {many(rows, 'row')}", "no streams", field="streams")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
+from typing import cast
 
 import numpy as np
 import pyarrow as pa
@@ -28,7 +29,11 @@ from conformance.protocols.storage_read.contract.subjects import (
 )
 from conformance.protocols.storage_read.contract.view import ReadView, SessionView, StorageCall, StorageView
 
-__all__ = ["SessionRead", "rows_of", "whole_or_refused", "whole_sessions"]
+__all__ = ["SELECTING", "SessionRead", "restriction_of", "rows_of", "session_of", "whole_or_refused", "whole_sessions"]
+
+
+SELECTING = frozenset({Feature.RESTRICTION, Feature.FILTERED_PROJECTION})
+"""The features of sessions whose missing rows are those of a restriction, also if the session has no streams."""
 
 
 def rows_of(read: ReadView) -> Hashes | None:
@@ -106,7 +111,7 @@ def _concatenated(batches: list[pa.RecordBatch], like: pa.Table) -> pa.Table:
 @once_per_view
 def whole_sessions(view: StorageView) -> list[SessionRead]:
     """Return every session of known columns that has streams, if all of these were read in full and under one
-    schema.
+    schema. One with a restriction may have no streams: then nothing was selected.
     """
     found = []
     reads_of: dict[int, dict[str, ReadView]] = {}
@@ -116,7 +121,7 @@ def whole_sessions(view: StorageView) -> list[SessionRead]:
     for session in created(view):
         first = reads_of.get(session.index, {})
         names = [stream.name for stream in session.session.streams]
-        if names and all(name in first for name in names) and has_columns(session):
+        if (names or feature(session) in SELECTING) and all(name in first for name in names) and has_columns(session):
             reads = tuple(first[name] for name in dict.fromkeys(names))
             schemas = [batch.schema for read in reads for batch in read.batches or ()]
             if all(schema == schemas[0] for schema in schemas):
@@ -130,3 +135,15 @@ def whole_or_refused(view: StorageView, name: Feature) -> list[SessionRead | Sto
     requests = [session for session in valid_sessions(view) if feature(session) is name and not session.ok]
     reads = [read for read in valid_reads(view) if read.offset == 0 and read_feature(read) is name and not read.ok]
     return [*wholes, *requests, *reads]
+
+
+def session_of(subject: SessionRead | StorageCall) -> SessionView:
+    """Return the session that was read, or the request for it, or that of a read."""
+    session = subject if isinstance(subject, SessionView) else cast(SessionRead | ReadView, subject).session
+    assert session is not None
+    return session
+
+
+def restriction_of(subject: SessionRead | StorageCall) -> str:
+    """Return the restriction of the session of a subject."""
+    return session_of(subject).step.row_restriction

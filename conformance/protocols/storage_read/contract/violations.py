@@ -5,7 +5,7 @@ The chapters choose the reads and sessions to compare, and interpret the violati
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +16,7 @@ from conformance.contract.comparing.expected import expected_columns, project
 from conformance.contract.comparing.matching import match_rows, show_row
 from conformance.contract.view import once_per_view
 from conformance.protocols.storage_read.contract.expected import expected_rows, visible_rows
+from conformance.protocols.storage_read.contract.restrictions import null_rows
 from conformance.protocols.storage_read.contract.sessions import SessionRead, rows_of
 from conformance.protocols.storage_read.contract.subjects import full_reads
 from conformance.protocols.storage_read.contract.view import ReadView, ResponseView, StorageView
@@ -123,16 +124,24 @@ def selection_differs(whole: SessionRead, *, aside: frozenset[int] = frozenset()
     surplus, missing = _selected(whole)
     restriction, table = whole.session.step.row_restriction, whole.session.view.table
     required = f"the {many(whole.expected.num_rows, 'row')} for which {_shown(restriction)} is TRUE"
+    nulls = null_rows(table, restriction) if surplus or missing else set()
     if wrong := [row for row in surplus if row not in aside]:
-        yield Violation(
-            required, f"{many(len(wrong), 'other row')}, such as {show_row(table, wrong[0])}", field="row_restriction"
-        )
+        observed = f"{many(len(wrong), 'other row')}{_told(wrong, nulls)}, such as {show_row(table, wrong[0])}"
+        yield Violation(required, observed, field="row_restriction")
     if missing:
-        observed = f"{len(missing)} of them missing, such as {show_row(table, missing[0])}"
+        empty = "" if whole.session.session.streams else "no streams: "
+        observed = (
+            f"{empty}{len(missing)} of them missing{_told(missing, nulls)}, such as {show_row(table, missing[0])}"
+        )
         yield Violation(required, observed, field="row_restriction")
     if repeated := whole.match.repeated:
         observed = f"{len(repeated)} of them once more, such as {show_row(whole.got, repeated[0])}"
         yield Violation(required, observed, field="row_restriction")
+
+
+def _told(rows: Sequence[int], nulls: set[int]) -> str:
+    """Say of rows that the restriction compares NULL for each of them: one cause, whatever its form is."""
+    return " for which it compares NULL" if nulls.issuperset(rows) else ""
 
 
 def _shown(text: str) -> str:

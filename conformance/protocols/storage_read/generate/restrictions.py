@@ -18,15 +18,13 @@ import pyarrow.compute as pc
 
 from conformance.generate.choices import Choices, one_in
 from conformance.generate.written import array_from_values, values_from_array
+from conformance.protocols.storage_read.contract.restrictions import calls_function
 from conformance.records import BqType, Column, Expect, Mode
 
 __all__ = ["OPEN", "Restriction", "draw_restriction", "expected", "literal_of", "quoted"]
 
 OPEN: Final = ("OK", "INVALID_ARGUMENT")
 """The codes of a restriction that a server may refuse: the right rows or a refusal, never other rows."""
-
-_CALL: Final = re.compile(r"\b(?!CAST\b)[A-Z_]+\(")
-"""The call of a function. CAST is in the proto's own examples."""
 
 
 def expected(sql: str, rows: tuple[int, ...], *, opened: bool = False) -> Expect:
@@ -36,7 +34,7 @@ def expected(sql: str, rows: tuple[int, ...], *, opened: bool = False) -> Expect
     function but those on geography; the service was seen to refuse a valid one
     (https://github.com/GoogleCloudDataproc/spark-bigquery-connector/issues/514).
     """
-    return Expect(rows=rows, codes=OPEN) if opened or _CALL.search(sql) else Expect(rows=rows)
+    return Expect(rows=rows, codes=OPEN) if opened or calls_function(sql) else Expect(rows=rows)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -43,6 +43,7 @@ NAMED_UPDATE = case_of(
     table=Table((Column("update", BqType.INT64),), (Json({"update": 1}), Json({"update": 2}))),
 )
 FORMS = {
+    Form.FUNCTION: ("restriction.function", where("LENGTH(name) = 6 AND id = 7", 7)),
     Form.COMPARISON: ("restriction.comparison", where("id >= 7", 7, 8, 9)),
     Form.LOGIC: ("restriction.and-or", where("id = 1 OR id = 2 AND name = 'name 2'", 1, 2)),
     Form.NOT: ("restriction.not", where("NOT id < 7", 7, 8, 9)),
@@ -56,6 +57,12 @@ FORMS = {
     Form.KEYWORD_LITERAL: ("restriction.keyword-inside-a-literal", where("name != 'select 1' AND id = 7", 7)),
     Form.KEYWORD_NAME: ("restriction.keyword-as-a-name", NAMED_UPDATE),
 }
+FUNCTIONS = (
+    ("LOWER(name) IN ('a', 'b')", ()),
+    ("LOWER(city) != 'city 1'", (2, 4, 5, 7, 8)),
+    ("LENGTH(name) BETWEEN 1 AND 5 OR id = 1", (1,)),
+)
+"""Restrictions that select nothing, are NULL for a row, and have an operator with a clause of its own."""
 NOTHING = ("restriction.nothing-selected", where("id > 100"))
 
 
@@ -73,6 +80,11 @@ def rows(*indices: int) -> Spoil:
     return spoil
 
 
+def ids(*indices: int) -> pa.Table:
+    """These rows of the table, with the column ``id`` alone."""
+    return Obedient(case_of()).table.select(["id"]).take(pa.array(indices, pa.int64()))
+
+
 def served_unfiltered(answers: list[Answer]) -> None:
     """The restriction is dropped, and the whole table delivered."""
     create(answers).status, create(answers).details = "OK", ""
@@ -88,6 +100,12 @@ def served_unfiltered(answers: list[Answer]) -> None:
 def accepted(answers: list[Answer]) -> None:
     """The restriction is accepted, and nothing is read."""
     served_unfiltered(answers)
+    answers.pop()
+
+
+def without_streams(answers: list[Answer]) -> None:
+    """The session has no streams, as one that selects nothing, and nothing is read."""
+    session(answers).ClearField("streams")
     answers.pop()
 
 
@@ -123,6 +141,8 @@ DEVIATIONS = (
         if form not in (Form.LOGIC, Form.KEYWORD_NAME)
     ),
     Deviation("restriction.comparison", FORMS[Form.COMPARISON][1], lambda a: read(a).refuse()),
+    Deviation("restriction.comparison", FORMS[Form.COMPARISON][1], without_streams),
+    *(Deviation("restriction.function", where(text, *kept), rows(0, 1)) for text, kept in FUNCTIONS),
     Deviation(
         "restriction.null-is-not-true",
         where("city != 'city 1'", 2, 4, 5, 7, 8),
@@ -167,6 +187,26 @@ def test_an_operator_and_its_operand_are_judged_by_two_clauses() -> None:
 
     restricted = {clause for clause in found if clause.startswith("restriction.")}
     assert restricted == {"restriction.temporal-literal", "restriction.between"}
+
+
+def test_a_function_may_be_refused() -> None:
+    """A refusal that the case permits is no finding, and no other clause asks for the rows."""
+    step = CreateSession(row_restriction="LENGTH(name) = 6", expect=Expect(rows=(7,), codes=("OK", "INVALID_ARGUMENT")))
+
+    found = verdicts(case_of(step, ReadRows()), lambda answers: create(answers).refuse())
+
+    assert [one for one in found if one.clause.startswith("restriction.") and one.outcome is Outcome.FAIL] == []
+
+
+def test_wrong_rows_of_a_function_under_a_projection_are_those_of_the_function() -> None:
+    """The clause on filters over other columns is a MUST, and what a function selects is none."""
+    step = CreateSession(
+        row_restriction="LENGTH(name) = 6 AND id = 7", selected_fields=("id",), expect=Expect(rows=(7,))
+    )
+
+    found = verdicts(case_of(step, ReadRows()), lambda answers: read(answers).send(ids(1)))
+
+    assert {one.clause for one in found if one.outcome is Outcome.FAIL} == {"restriction.function"}
 
 
 def test_an_empty_answer_is_judged_by_two_clauses() -> None:

@@ -35,7 +35,13 @@ _BQEMULATOR_SERVICER = (
 _JAVA_5658 = "https://github.com/googleapis/google-cloud-java/pull/5658"
 
 
-@behaviour_mutant("session.no-streams", kills="session.rows-have-a-stream", defects=("B-10",), source=_GOCCY_409)
+@behaviour_mutant(
+    "session.no-streams",
+    kills="session.rows-have-a-stream",
+    also={"restriction.*": "a restricted session without streams lacks the rows", "projection.filter-*": "as above"},
+    defects=("B-10",),
+    source=_GOCCY_409,
+)
 class NoStreamsByDefault(ReadService):
     """A session without a maximum of streams gets none, although the table has rows."""
 

@@ -52,6 +52,12 @@ def _of_reading(reading: str) -> type[ReadService]:
     return OtherDialect
 
 
+_FUNCTIONS: Final = (
+    "cast-takes-a-prefix", "length-in-bytes", "lower-of-ascii-only", "substr-counts-position-zero",
+    "concat-skips-null", "remainder-of-the-divisor",
+)  # fmt: skip
+"""The readings of functions."""
+
 _KILLS: Final[Mapping[str, str | tuple[str, ...]]] = {
     "double-quotes-are-names": "restriction.double-quoted-literal",
     "hash-is-no-comment": "restriction.and-or",
@@ -62,7 +68,8 @@ _KILLS: Final[Mapping[str, str | tuple[str, ...]]] = {
     **dict.fromkeys(("dates-are-texts", "zone-is-dropped", "local-zone"), "restriction.temporal-literal"),
     **dict.fromkeys(("like-ignores-case", "like-has-no-escape"), "restriction.like"),
     "nan-is-null": "restriction.is-null",
-    **dict.fromkeys(("null-compares-false", "concat-skips-null"), "restriction.null-is-not-true"),
+    "null-compares-false": "restriction.null-is-not-true",
+    **dict.fromkeys(_FUNCTIONS, "restriction.function"),
     "between-in-any-order": "restriction.between",
 }
 """The clauses that the case of a reading shows, where they are others than that of comparisons."""

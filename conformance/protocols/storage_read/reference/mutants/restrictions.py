@@ -81,7 +81,7 @@ class EmptyIsAll(ReadService):
     also={
         "projection.filter-may-use-other-columns": "one case asks for everything at once",
         "restriction.nested-field": "a field of a record is NULL in a row of its own kind",
-        "restriction.comparison": "a cast that fails safely is NULL, and so is what compares it",
+        "restriction.function": "a cast that fails safely is NULL, and so is what compares it",
     },
 )
 class NullIsTrue(ReadService):
