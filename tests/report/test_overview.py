@@ -172,7 +172,7 @@ def test_the_path_of_a_field_takes_a_part_of_a_line() -> None:
     text = printed(fold([started("values.string", cases=["a"]), judged("a", verdict), RunEnded(1.0)]))
 
     assert "got       a.a.a.a.a" in text
-    assert ": one" in text
+    assert "…: two two" in text
     assert max(map(len, text.splitlines())) <= COLUMNS
 
 
