@@ -62,3 +62,17 @@ def test_short_texts_are_no_secrets() -> None:
     secrets.hide("int64")
 
     assert secrets.masked("types.int64") == "types.int64"
+
+
+@pytest.mark.parametrize("word", ["ya29.a0AfH6", "A" * 17, "550e8400-e29b", "CamelCase", "http://me:pw@host/a1b2"])
+def test_what_may_be_a_secret_is_masked_before_anybody_names_it(word: str) -> None:
+    """Parts of letters and digits, of letters of both cases, or longer than words."""
+    assert secrets.masked_unknown(f"not {word} here") == "not *** here"
+
+
+@pytest.mark.parametrize(
+    "text", ["see /etc/gcloud/credentials.json", "HTTP 403 PERMISSION_DENIED", "Größenfehler: ab1"]
+)
+def test_words_are_no_secrets(text: str) -> None:
+    """Nor are names of files and statuses, or what is too short to be one."""
+    assert secrets.masked_unknown(text) == text

@@ -256,6 +256,18 @@ print(ask(), ask(Host="elsewhere.example"))
     return Command(["replay-server", "types.int64", "--no-tls", "--", sys.executable, "peer.py"])
 
 
+@register("text.token-of-a-command-that-fails", Part.COMMAND, Expected(status=(2,), says=r"refused \*\*\* by"))
+def token_of_a_command_that_fails(place: Path, cookie: str) -> Command:
+    """A token command prints its token to its standard error only, and fails."""
+    command = json.dumps([sys.executable, "-c", "exit('refused ya29.A0b1C2d3E4 by the server')"])
+    (place / "target.toml").write_text(
+        f'name = "t"\nkind = "server"\n[endpoint]\ngrpc = "127.0.0.1:1"\nrest = "http://127.0.0.1:1"\n'
+        f"[endpoint.token]\ncommand = {command}\n",
+        encoding="utf-8",
+    )
+    return Command(["run", "--target", "target.toml", "--no-readers"])
+
+
 @register("text.endless-times-in-a-history", Part.COMMAND, Expected(status=(2,), says="expected times from 0"))
 def endless_times_in_a_history(place: Path, cookie: str) -> Command:
     """A call of a history lasts from the beginning of all time to its end."""
