@@ -71,7 +71,7 @@ def test_what_may_be_a_secret_is_masked_before_anybody_names_it(word: str) -> No
 
 
 @pytest.mark.parametrize(
-    "text", ["see /etc/gcloud/credentials.json", "HTTP 403 PERMISSION_DENIED", "Größenfehler: ab1"]
+    "text", ["see /etc/a/credentials.json", "HTTP 403 PERMISSION_DENIED", "Größenfehler: ab1"]
 )
 def test_words_are_no_secrets(text: str) -> None:
     """Nor are names of files and statuses, or what is too short to be one."""
