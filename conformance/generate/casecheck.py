@@ -14,10 +14,10 @@ from conformance.generate.plugin import GeneratePlugin
 from conformance.protocol import DEFAULT_PROTOCOL, plugin
 from conformance.records import BqType, Case, Column, RecordError, Table, steps_of
 
-__all__ = ["check_case", "check_rows", "row_count"]
+__all__ = ["MOST_CALLS", "check_case", "check_rows", "row_count"]
 
-MOST_POLLS: Final = 1000
-"""The most calls of one step that polls."""
+MOST_CALLS: Final = 1000
+"""The most calls that one step may repeat."""
 
 
 def check_case(case: Case) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import signal
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -112,6 +113,21 @@ def test_a_closed_standard_input_is_an_empty_one(monkeypatch: pytest.MonkeyPatch
     _begin.begin([])
 
     assert found == [0]
+
+
+def test_signals_that_were_blocked_end_a_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A mask is inherited from whoever started it."""
+    found: list[set[int]] = []
+    monkeypatch.setattr(
+        "conformance.cli._group.cli.main", lambda **_: found.append(set(signal.pthread_sigmask(signal.SIG_BLOCK, ())))
+    )
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+    try:
+        _begin.begin([])
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+    assert found == [set()]
 
 
 @pytest.mark.parametrize("step", ["make_context", "invoke"])

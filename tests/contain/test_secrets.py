@@ -70,9 +70,7 @@ def test_what_may_be_a_secret_is_masked_before_anybody_names_it(word: str) -> No
     assert secrets.masked_unknown(f"not {word} here") == "not *** here"
 
 
-@pytest.mark.parametrize(
-    "text", ["see /etc/a/credentials.json", "HTTP 403 PERMISSION_DENIED", "Größenfehler: ab1"]
-)
+@pytest.mark.parametrize("text", ["see /etc/a/credentials.json", "HTTP 403 PERMISSION_DENIED", "Größenfehler: ab1"])
 def test_words_are_no_secrets(text: str) -> None:
     """Nor are names of files and statuses, or what is too short to be one."""
     assert secrets.masked_unknown(text) == text

@@ -155,6 +155,14 @@ def test_case_without_columns_passes() -> None:
             "Case.steps[1].offset: expected a number from -9223372036854775808 to 9223372036854775807, or one of ",
         ),
         (
+            case(steps=(CreateSession(), ReadRows(times=10**9))),
+            "Case.steps[1].times: expected a number of calls from 1 to 1000 but got 1000000000 (int)",
+        ),
+        (
+            case(steps=(CreateSession(), ReadRows(times=0))),
+            "Case.steps[1].times: expected a number of calls from 1 to 1000 but got 0 (int)",
+        ),
+        (
             case(steps=(CreateSession(), ReadRows(offset="middle"))),
             "Case.steps[1].offset: expected a number from -9223372036854775808 to 9223372036854775807, or one of ",
         ),

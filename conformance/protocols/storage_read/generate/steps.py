@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from conformance.generate.casecheck import check_rows, row_count
+from conformance.generate.casecheck import MOST_CALLS, check_rows, row_count
 from conformance.records import (
     ROW_ID,
     AppendRows,
@@ -69,6 +69,8 @@ def check_steps(case: Case) -> None:
             sessions.add(step.label)
         if isinstance(step, ReadRows | SplitStream):
             _check_stream(step, path, sessions, splits)
+        if isinstance(step, ReadRows) and not 1 <= step.times <= MOST_CALLS:
+            raise RecordError(f"{path}.times", f"a number of calls from 1 to {MOST_CALLS}", step.times)
         if isinstance(step, SplitStream):
             splits.add(step.label)
 
