@@ -17,7 +17,7 @@ from conformance.records import BqType, Case, Column, RecordError, Table, steps_
 __all__ = ["MOST_CALLS", "check_case", "check_rows", "row_count"]
 
 MOST_CALLS: Final = 1000
-"""The most calls that one step may repeat."""
+"""The most calls, or messages without rows, that one step may repeat."""
 
 
 def check_case(case: Case) -> None:

@@ -71,6 +71,8 @@ def _check_step(step: Step, path: str, infos: set[str], table: Table) -> None:
         _check_action(step, path, infos)
     if isinstance(step, PollFlightInfo) and not 1 <= step.most <= MOST_CALLS:
         raise RecordError(f"{path}.most", f"a number of calls from 1 to {MOST_CALLS}", step.most)
+    if isinstance(step, DoExchange) and step.alone > MOST_CALLS:
+        raise RecordError(f"{path}.alone", f"at most {MOST_CALLS} messages", step.alone)
     if isinstance(step, DoPut | DoExchange) and not (table.columns or table.arrow):
         raise RecordError(path, "a table with columns or Arrow fields, which this step sends", step.TAG)
 
