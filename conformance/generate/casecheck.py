@@ -6,6 +6,7 @@ Materialising checks whether written-out rows fit their columns.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from typing import Final
 
@@ -38,11 +39,12 @@ def check_case(case: Case) -> None:
     for index, step in enumerate(case.steps):
         if not isinstance(step, steps_of(case.protocol)):
             raise RecordError(f"Case.steps[{index}]", f"a step of {case.protocol}, the protocol of the case", step.TAG)
+        _check_texts(step, f"Case.steps[{index}]")
     plugin(GeneratePlugin, case.protocol).check(case)
 
 
 def check_rows(rows: Sequence[int], path: str, count: int) -> None:
-    """Refuse an index that is not one of a table's ``count`` rows.
+    """Refuse an index that is not one of a table's ``count`` rows, or comes twice: a row is found or not.
 
     Raises:
         RecordError: one sentence with the place.
@@ -50,6 +52,8 @@ def check_rows(rows: Sequence[int], path: str, count: int) -> None:
     for row in rows:
         if not 0 <= row < count:
             raise RecordError(f"{path}.expect.rows", f"indices into the table's {count} rows", row)
+    if len(set(rows)) < len(rows):
+        raise RecordError(f"{path}.expect.rows", "each index once", len(rows) - len(set(rows)))
 
 
 def row_count(table: Table) -> int:
@@ -57,6 +61,19 @@ def row_count(table: Table) -> int:
     if table.arrow is not None:
         return int(arrow_table(table.arrow, path="Case.table.arrow").num_rows)
     return table.recipe.rows if table.recipe is not None else len(table.rows or ())
+
+
+def _check_texts(value: object, path: str) -> None:
+    """Refuse a text that no message can hold."""
+    if isinstance(value, str):
+        if not value.isascii() and any("\ud800" <= letter <= "\udfff" for letter in value):
+            raise RecordError(path, "a text without lone surrogates", value)
+    elif isinstance(value, tuple):
+        for index, item in enumerate(value):
+            _check_texts(item, f"{path}[{index}]")
+    elif dataclasses.is_dataclass(value):
+        for field in dataclasses.fields(value):
+            _check_texts(getattr(value, field.name), f"{path}.{field.name}")
 
 
 _RANGES: Final = frozenset({BqType.DATE, BqType.DATETIME, BqType.TIMESTAMP})

@@ -19,6 +19,8 @@ from conformance.records import CallStep, Case, Happening, Meanwhile, RecordErro
 
 __all__ = ["check_steps"]
 
+MOST_ROWS: Final = (1 << 63) - 1
+"""The largest number of rows that Arrow has."""
 _TIMES: Final = frozenset({Happening.EXPIRY, Happening.HALFWAY})
 
 
@@ -71,9 +73,17 @@ def _check_step(step: Step, path: str, infos: set[str], table: Table) -> None:
         _check_action(step, path, infos)
     if isinstance(step, PollFlightInfo) and not 1 <= step.most <= MOST_CALLS:
         raise RecordError(f"{path}.most", f"a number of calls from 1 to {MOST_CALLS}", step.most)
+    if isinstance(step, DoPut | DoExchange):
+        _check_sent(step, path, table)
+
+
+def _check_sent(step: DoPut | DoExchange, path: str, table: Table) -> None:
+    for key in ("first", "count"):
+        if not 0 <= (getattr(step, key) or 0) <= MOST_ROWS:
+            raise RecordError(f"{path}.{key}", f"a number of rows from 0 to {MOST_ROWS}", getattr(step, key))
     if isinstance(step, DoExchange) and step.alone > MOST_CALLS:
         raise RecordError(f"{path}.alone", f"at most {MOST_CALLS} messages", step.alone)
-    if isinstance(step, DoPut | DoExchange) and not (table.columns or table.arrow):
+    if not (table.columns or table.arrow):
         raise RecordError(path, "a table with columns or Arrow fields, which this step sends", step.TAG)
 
 

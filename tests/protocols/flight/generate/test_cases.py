@@ -107,6 +107,9 @@ def steps(*steps: Step, protocol: str = "flight", table: Table = FLIGHT_CASE.tab
             steps(DoAction("RenewFlightEndpoint", endpoint="0")),
             "Case.steps[0].endpoint: expected an endpoint's index, of the info that is named but got '0'",
         ),
+        (steps(DoPut(WORDS, first=-1)), "Case.steps[0].first: expected a number of rows from 0 to 9223372036854775807"),
+        (steps(DoPut(WORDS, count=1 << 63)), "Case.steps[0].count: expected a number of rows from 0 to "),
+        (steps(DoAction("\ud800")), "Case.steps[0].type: expected a text without lone surrogates but got"),
         (
             steps(DoExchange(WORDS, alone=1001)),
             "Case.steps[0].alone: expected at most 1000 messages but got 1001",
