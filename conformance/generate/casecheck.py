@@ -92,6 +92,7 @@ def _check_columns(columns: Sequence[Column], path: str) -> None:
     names: set[str] = set()
     for index, column in enumerate(columns):
         here = f"{path}[{index}]"
+        _check_texts(column.name, f"{here}.name")
         if not column.name or column.name.casefold() in names:
             raise RecordError(f"{here}.name", "a name that no sibling column has, ignoring case", column.name)
         names.add(column.name.casefold())

@@ -104,6 +104,10 @@ def test_case_without_columns_passes() -> None:
             "Case.steps[0].expect.rows: expected indices into the table's 10 rows but got 10 (int)",
         ),
         (
+            case(Column("\ud800", BqType.INT64)),
+            "Case.table.columns[0].name: expected a text without lone surrogates but got",
+        ),
+        (
             case(steps=(CreateSession(expect=Expect(rows=(1, 0, 1))),)),
             "Case.steps[0].expect.rows: expected each index once but got 1 (int)",
         ),
