@@ -104,6 +104,19 @@ def test_how_grpc_waits_is_not_asked_of_the_environment(monkeypatch: pytest.Monk
     assert os.environ["GRPC_VERBOSITY"] == "INFO"
 
 
+@pytest.mark.parametrize(("asked", "left"), [("evil", None), ("cpp", None), ("python", "python")])
+def test_an_implementation_of_protobuf_that_there_is_not_is_not_asked_for(
+    asked: str, left: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Protobuf would raise an exception when it is imported."""
+    monkeypatch.setenv("PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION", asked)
+
+    with pytest.raises(SystemExit):
+        main(["--version"])
+
+    assert os.environ.get("PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION") == left
+
+
 def test_a_closed_standard_input_is_an_empty_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """Python has none then, and a command that reads from it would end with a traceback."""
     found = []
