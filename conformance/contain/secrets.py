@@ -11,7 +11,7 @@ import base64
 import re
 import threading
 import urllib.parse
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Final
 
 __all__ = ["MASK", "SHORTEST", "forms_of", "hide", "longest_first", "masked", "masked_bytes", "masked_unknown"]
@@ -44,11 +44,23 @@ def hide(secret: str) -> None:
 
 
 def forms_of(secret: str) -> set[str]:
-    """The forms in which ``secret`` may come back: as it is, quoted for a URL, in base64, and in hexadecimal digits."""
+    """The forms in which ``secret`` may come back: as it is, quoted for a URL, in base64, and in hexadecimal digits.
+
+    A text with the secret in it, such as a whole header, has another base64 of it by the place at which it begins.
+    """
     data = secret.encode()
     forms = {secret, urllib.parse.quote(secret), urllib.parse.quote(secret, safe="")}
-    forms |= {data.hex(), data.hex().upper()}
-    return forms | {encode(data).decode().rstrip("=") for encode in (base64.b64encode, base64.urlsafe_b64encode)}
+    for digits in (data.hex(), data.hex().upper()):
+        forms |= {digits, "".join(f"%{digits[at : at + 2]}" for at in range(0, len(digits), 2))}
+    for encode in (base64.b64encode, base64.urlsafe_b64encode):
+        forms |= {encode(data).decode().rstrip("="), *(_within(encode, data, before) for before in range(3))}
+    return forms
+
+
+def _within(encode: Callable[[bytes], bytes], data: bytes, before: int) -> str:
+    """The characters of base64 that ``data`` alone decides where ``before`` bytes are in front of it."""
+    encoded = encode(bytes(before) + data).decode()
+    return encoded[-(-before * 8 // 6) : (before + len(data)) * 8 // 6]
 
 
 def longest_first(forms: Iterable[str]) -> tuple[str, ...]:

@@ -31,6 +31,7 @@ def hidden(monkeypatch: pytest.MonkeyPatch) -> None:
         base64.urlsafe_b64encode(SECRET.encode()).decode(),
         SECRET.encode().hex(),
         SECRET.encode().hex().upper(),
+        "".join(f"%{byte:02x}" for byte in SECRET.encode()),
     ],
 )
 def test_every_form_is_masked(form: str) -> None:
@@ -41,6 +42,18 @@ def test_every_form_is_masked(form: str) -> None:
     assert text.startswith("before ***")
     assert SECRET not in text
     assert (len(data), form.rstrip("=").encode() in data) == (len(f"before {form} after"), False)
+
+
+@pytest.mark.parametrize("before", ["Bearer ", "me:", "a", ""])
+def test_a_header_in_base64_shows_nothing_of_the_secret_in_it(before: str) -> None:
+    """Its base64 is another one by the number of bytes in front of it."""
+    whole = base64.b64encode(f"{before}{SECRET} and more".encode()).decode()
+
+    first, mask, last = secrets.masked(whole).partition("***")
+
+    assert mask
+    assert SECRET[:2].encode() not in base64.b64decode(first + "A" * (-len(first) % 4))
+    assert len(last) <= len(base64.b64encode(b"t and more"))
 
 
 def test_text_is_masked_before_it_is_cut() -> None:
