@@ -44,7 +44,7 @@ def check_case(case: Case) -> None:
 
 
 def check_rows(rows: Sequence[int], path: str, count: int) -> None:
-    """Refuse an index that is not one of a table's ``count`` rows, or comes twice: a row is found or not.
+    """Refuse an index that is not one of a table's ``count`` rows.
 
     Raises:
         RecordError: one sentence with the place.
@@ -52,8 +52,6 @@ def check_rows(rows: Sequence[int], path: str, count: int) -> None:
     for row in rows:
         if not 0 <= row < count:
             raise RecordError(f"{path}.expect.rows", f"indices into the table's {count} rows", row)
-    if len(set(rows)) < len(rows):
-        raise RecordError(f"{path}.expect.rows", "each index once", len(rows) - len(set(rows)))
 
 
 def row_count(table: Table) -> int:

@@ -100,6 +100,8 @@ def _check_session(step: CreateSession, path: str) -> None:
         count: int = getattr(step, key)
         if not -INT32 <= count < INT32:
             raise RecordError(f"{path}.{key}", f"a number from {-INT32} to {INT32 - 1}", count)
+    if len(rows := step.expect.rows or ()) > len(set(rows)):
+        raise RecordError(f"{path}.expect.rows", "each index once", len(rows) - len(set(rows)))
     if not 0 <= step.restriction_bytes <= MOST_BYTES:
         raise RecordError(f"{path}.restriction_bytes", f"a number from 0 to {MOST_BYTES}", step.restriction_bytes)
 
