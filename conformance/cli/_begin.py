@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import signal
 import sys
 from typing import TYPE_CHECKING, TextIO
 
@@ -40,6 +41,7 @@ def _forgiving(stream: TextIO) -> TextIO:
 
 def begin(arguments: list[str] | None) -> None:
     """Run the command line; see :func:`conformance.cli.main`."""
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())  # whoever started this may have blocked those that end it
     open_standard_streams()
     if sys.stdin is None:  # it was closed when Python started, and is /dev/null now
         sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115  # a descriptor, for the whole life

@@ -61,7 +61,7 @@ def _files(one: OneCase) -> list[tuple[str, bytes]]:
     messages: list[SchemaBytes | BatchBytes] = [*one.view.schemas, *one.view.batches]
     for message in messages:
         kind = "schema" if isinstance(message, SchemaBytes) else "batch"
-        files.append((f"arrow/{message.call:03}-{message.response or 0:04}-{kind}.bin", message.data))
+        files.append((f"arrow/{message.call:03}-{message.response or 0:04}-{kind}.bin", bytes(message.data)))
     return files
 
 

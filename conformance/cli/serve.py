@@ -89,12 +89,13 @@ def command(
     Arrow's integration tests that has no name is ''.
     """
     brought = plugin(ReferencePlugin, protocol)
-    names = (*brought.mutants(), *brought.faulty, *brought.variations())
+    mutants = _served(brought)
+    names = (*mutants, *brought.faulty, *brought.variations())
     if list_mutants:
         _print_names(protocol, names)
         return
     _check_options(protocol, brought)
-    _check_mutant(protocol, mutant, names)
+    _check_mutant(protocol, mutant, names, mutants)
     if scenario is not None:
         _check_scenario(scenario, mutant, brought)
     options = {
@@ -112,10 +113,15 @@ def command(
         raise Unusable(f"cannot serve: {error}") from None
 
 
+def _served(brought: ReferencePlugin) -> list[str]:
+    """The mutants that a server can have: not those of the readings of an exchange."""
+    return [name for name, mutant in brought.mutants().items() if mutant.readings is None]
+
+
 def _print_names(protocol: str, names: Sequence[str]) -> None:
     """Print what --mutant takes; without a protocol, the mutants of all protocols."""
     others = [one for name, one in plugins(ReferencePlugin).items() if name not in (protocol, DEFAULT_PROTOCOL)]
-    more = [name for one in others for name in one.mutants()] if protocol == DEFAULT_PROTOCOL else []
+    more = [name for one in others for name in _served(one)] if protocol == DEFAULT_PROTOCOL else []
     for name in (*names, *more):
         click.echo(name)
 
@@ -138,13 +144,15 @@ def _check_options(protocol: str, brought: ReferencePlugin) -> None:
         raise click.UsageError("expected no --host and no certificate with --socket: they are about a port")
 
 
-def _check_mutant(protocol: str, mutant: str | None, names: Sequence[str]) -> None:
+def _check_mutant(protocol: str, mutant: str | None, names: Sequence[str], mutants: Sequence[str]) -> None:
     """Refuse a mutant that the reference of this protocol does not have; only the default one has stacks of them."""
     flag = "" if protocol == DEFAULT_PROTOCOL else f" --{protocol}"
     stack = () if mutant is None else mutant.split(STACKED_WITH) if protocol == DEFAULT_PROTOCOL else (mutant,)
     for name in stack:
-        if name in names:
+        if name in (names if len(stack) == 1 else mutants):
             continue
+        if name in names:
+            raise click.UsageError(f"expected {name} alone: only mutants are joined by {STACKED_WITH}")
         for other, one in plugins(ReferencePlugin).items() if protocol == DEFAULT_PROTOCOL else ():
             if other != protocol and name in (*one.mutants(), *one.variations()):
                 raise click.UsageError(f"expected --{other} with {name}, which the reference of {title_of(other)} has")

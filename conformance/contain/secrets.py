@@ -8,16 +8,25 @@ them; both call this module before they cut, parse or store anything.
 from __future__ import annotations
 
 import base64
+import re
 import threading
 import urllib.parse
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Final
 
-__all__ = ["MASK", "SHORTEST", "forms_of", "hide", "longest_first", "masked", "masked_bytes"]
+__all__ = ["MASK", "SHORTEST", "forms_of", "hide", "longest_first", "masked", "masked_bytes", "masked_unknown"]
 
 MASK: Final = "***"
 SHORTEST: Final = 8
 """The shortest secret in characters: to mask a shorter one by its value would mask harmless text as well."""
+
+_WORD: Final = re.compile(rf"\S{{{SHORTEST},}}")
+"""Text that is long enough for a secret."""
+_JOINTS: Final = re.compile(r"[\W_]+")
+LONGEST_WORD: Final = 16
+"""The most letters in a row that are taken for a word, not for a secret."""
+LONGEST_NUMBER: Final = 3
+"""The most digits in a row that are taken for a number, such as a status."""
 
 _lock: Final = threading.Lock()
 _hidden: tuple[str, ...] = ()
@@ -35,11 +44,23 @@ def hide(secret: str) -> None:
 
 
 def forms_of(secret: str) -> set[str]:
-    """The forms in which ``secret`` may come back: as it is, quoted for a URL, in base64, and in hexadecimal digits."""
+    """The forms in which ``secret`` may come back: as it is, quoted for a URL, in base64, and in hexadecimal digits.
+
+    A text with the secret in it, such as a whole header, has another base64 of it by the place at which it begins.
+    """
     data = secret.encode()
     forms = {secret, urllib.parse.quote(secret), urllib.parse.quote(secret, safe="")}
-    forms |= {data.hex(), data.hex().upper()}
-    return forms | {encode(data).decode().rstrip("=") for encode in (base64.b64encode, base64.urlsafe_b64encode)}
+    for digits in (data.hex(), data.hex().upper()):
+        forms |= {digits, "".join(f"%{digits[at : at + 2]}" for at in range(0, len(digits), 2))}
+    for encode in (base64.b64encode, base64.urlsafe_b64encode):
+        forms |= {encode(data).decode().rstrip("="), *(_within(encode, data, before) for before in range(3))}
+    return forms
+
+
+def _within(encode: Callable[[bytes], bytes], data: bytes, before: int) -> str:
+    """The characters of base64 that ``data`` alone decides where ``before`` bytes are in front of it."""
+    encoded = encode(bytes(before) + data).decode()
+    return encoded[-(-before * 8 // 6) : (before + len(data)) * 8 // 6]
 
 
 def longest_first(forms: Iterable[str]) -> tuple[str, ...]:
@@ -63,3 +84,25 @@ def masked_bytes(data: bytes, more: Iterable[str] = ()) -> bytes:
         if secret in data:
             data = data.replace(secret, b"*" * len(secret))
     return data
+
+
+def masked_unknown(text: str) -> str:
+    """``text`` with :data:`MASK` in place of everything that may be a secret, which nobody has named yet: what a
+    command that was to print a secret says instead.
+
+    >>> masked_unknown("HTTP 403 PERMISSION_DENIED: log in with gcloud auth application-default login")
+    'HTTP 403 PERMISSION_DENIED: log in with gcloud auth application-default login'
+    >>> masked_unknown("got ya29.a0AfH6SMBx-_Q, which /etc/credentials.json refuses")
+    'got *** which /etc/credentials.json refuses'
+    """
+    return _WORD.sub(lambda found: found[0] if all(map(_is_plain, _JOINTS.split(found[0]))) else MASK, masked(text))
+
+
+def _is_plain(part: str) -> bool:
+    if part.isdecimal():
+        return len(part) <= LONGEST_NUMBER
+    return not part.isascii() or (len(part) <= LONGEST_WORD and part.isalpha() and part in _cases(part)) or not part
+
+
+def _cases(word: str) -> tuple[str, str, str]:
+    return word.lower(), word.upper(), word.capitalize()

@@ -64,6 +64,8 @@ class Supervisor:
         self._say(f"ended {self._code}")
 
     def _prepare(self) -> None:
+        # The program that started the suite may have blocked signals, which every process below it inherits.
+        signal.pthread_sigmask(signal.SIG_SETMASK, ())
         # A signal to all processes of the suite must not end the supervisor before the program has ended.
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.SIG_IGN)

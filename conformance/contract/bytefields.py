@@ -11,6 +11,7 @@ import pyarrow as pa
 from conformance import wire
 from conformance.wire.arrow import DecodingError
 from conformance.wire.compression import DecompressionBudget
+from conformance.wire.messages import Bytes
 
 __all__ = ["NO_MESSAGE", "BatchBytes", "SchemaBytes", "without_extremes"]
 
@@ -100,7 +101,7 @@ class BatchBytes:
         self,
         call: int,
         response: int | None,
-        data: bytes,
+        data: Bytes,
         schema: wire.Schema | None,
         budget: DecompressionBudget | None = None,
     ) -> None:

@@ -116,6 +116,14 @@ class View:
         self.work = 0
         self.given_up: Callable[[], str] = _never
 
+    def release(self) -> None:
+        """Forget everything: the view is not used any more.
+
+        A view and its calls refer to one another. The garbage collector frees such objects late, because it counts
+        them and not their bytes.
+        """
+        self.__dict__.clear()
+
     def once(self, key: object, compute: Callable[[], T]) -> T:
         """Return the result of ``compute``, which is computed at the first call with ``key``."""
         if key not in self.memo:

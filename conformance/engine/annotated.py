@@ -13,6 +13,7 @@ from typing import Final
 
 from conformance.contain.text import keep_safe
 from conformance.wire import Region, Schema, dissect
+from conformance.wire.messages import Bytes
 
 __all__ = ["Line", "annotate", "around", "hex_lines", "regions_of"]
 
@@ -49,17 +50,17 @@ class Line:
         return f"{'>' if self.marked else ' '} 0x{self.offset:04x}  {self.hex:<25}  {field}{self.meaning}".rstrip()
 
 
-def annotate(data: bytes, start: int, end: int, schema: Schema | None = None) -> tuple[Line, ...]:
+def annotate(data: Bytes, start: int, end: int, schema: Schema | None = None) -> tuple[Line, ...]:
     """The lines of an Arrow message around ``start`` to ``end``; a record batch needs the schema that it belongs to."""
     return around(data, regions_of(data, schema), start, end)
 
 
-def regions_of(data: bytes, schema: Schema | None) -> Sequence[Region]:
+def regions_of(data: Bytes, schema: Schema | None) -> Sequence[Region]:
     """The regions of a message; none if the message is too large to be dissected."""
     return () if len(data) > MAX_BYTES else dissect(data, schema).regions
 
 
-def around(data: bytes, regions: Sequence[Region], start: int, end: int) -> tuple[Line, ...]:
+def around(data: Bytes, regions: Sequence[Region], start: int, end: int) -> tuple[Line, ...]:
     """The lines around ``start`` to ``end`` of bytes with these regions."""
     if len(data) > MAX_BYTES:
         return hex_lines(data, start, end)
@@ -71,7 +72,7 @@ def around(data: bytes, regions: Sequence[Region], start: int, end: int) -> tupl
     return window(lines, [line.marked for line in lines])
 
 
-def _region_lines(region: Region, data: bytes, start: int, end: int) -> Iterator[Line]:
+def _region_lines(region: Region, data: Bytes, start: int, end: int) -> Iterator[Line]:
     """One line for a region; for a long region at fault, lines with the bytes at fault follow."""
     size = region.end - region.start
     marked = region.start < end and start < region.end
@@ -87,7 +88,7 @@ def _region_lines(region: Region, data: bytes, start: int, end: int) -> Iterator
             yield Line(row, data[row : min(row + _HEAD, last)].hex(" "), region.path, "at fault", marked=True)
 
 
-def hex_lines(data: bytes, start: int, end: int) -> tuple[Line, ...]:
+def hex_lines(data: Bytes, start: int, end: int) -> tuple[Line, ...]:
     """Sixteen bytes to a line, from a little before ``start`` to a little after ``end``."""
     first = max(0, min(start, len(data) - 1) // _ROW - CONTEXT)
     rows = range(first * _ROW, len(data), _ROW)[: MAX_LINES + CONTEXT]
@@ -95,7 +96,7 @@ def hex_lines(data: bytes, start: int, end: int) -> tuple[Line, ...]:
     return window(lines, [line.offset < end and start < line.offset + _ROW for line in lines])
 
 
-def _text(data: bytes) -> str:
+def _text(data: Bytes) -> str:
     return "".join(chr(byte) if 0x20 <= byte < 0x7F else "." for byte in data)
 
 

@@ -114,6 +114,12 @@ class CaseWork:
         """End the case with one verdict of this outcome for the whole case, and drop what is known of its clauses."""
         self.judged = Judged((), (whole_case(self.case, outcome, reason),))
 
+    def release(self) -> None:
+        """Forget the table and what was parsed, which may be large: only verdicts and exchange are still wanted."""
+        if self.view is not None:
+            self.view.release()
+        self.view = self.table = None
+
     def attempt(self, part: Callable[[CaseWork], None]) -> None:
         """Do a part of the work; an exception in it ends the case."""
         try:

@@ -107,6 +107,7 @@ class Shrinker:
 
     def _fails(self, candidate: Case, clause: str, reason: str) -> bool:
         work = self._step.take(CaseWork(candidate))
+        work.release()
         if work.error is not None:
             raise work.error
         verdicts = self._step.verdicts(work)

@@ -10,8 +10,8 @@ verdicts; what they told is an event of the log, so that every report agrees.
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Iterator, Sequence
-from typing import Final
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
 
 from conformance.contract.view import View
 from conformance.engine.casestep import CaseStep, CaseWork
@@ -33,6 +33,8 @@ TRIES: Final = 12
 """The most cases that are drawn for one case of a cause."""
 KEPT: Final = 200
 """The failing cases of a run that are kept for this: causes are known long before a campaign of millions ends."""
+LARGEST: Final = 64 << 20
+"""The most bytes of a case that is tried: those of any lawful case, and each try costs as much again."""
 
 _ISOLATED: Final = frozenset({Outcome.FAIL, Outcome.CRASH, Outcome.REFUSED})
 """The outcomes of causes that are isolated. A hang is not: each try would cost its deadline."""
@@ -110,8 +112,8 @@ class Isolator:
 
     def note(self, case: Case, judged: CaseJudged) -> None:
         """Remember a case on which something failed."""
-        failed = any(one.outcome.fails_run for one in judged.verdicts)
-        if failed and judged.attempt == 1 and len(self._judged) < KEPT and _options(case) is not None:
+        failed = judged.attempt == 1 and any(one.outcome.fails_run for one in judged.verdicts)
+        if failed and judged.received <= LARGEST and len(self._judged) < KEPT and _options(case) is not None:
             self._cases[case.id] = case
             self._judged.append(judged)
 
@@ -144,6 +146,21 @@ class Isolator:
         return 0 if options is None else len(options.present(case))
 
 
+class _Asked(NamedTuple):
+    """What a case asked of a target: the steps that it did not make, and the streams of each session by its step."""
+
+    skipped: frozenset[object]
+    streams: Mapping[object, int]
+
+    def is_as_much_as(self, other: _Asked) -> bool:
+        """True if a case made every step that the other made, and none of its sessions has more streams, because the
+        rows of these would be fewer.
+        """
+        return self.skipped <= other.skipped and all(
+            step in self.streams and self.streams[step] <= count for step, count in other.streams.items()
+        )
+
+
 class _Trials:
     """Puts cases to a target, each with fewer options than the last one that failed, and tells whether they fail as a
     cause does.
@@ -152,46 +169,30 @@ class _Trials:
     def __init__(self, step: CaseStep, clauses: frozenset[str]) -> None:
         self._step = step
         self._clauses = clauses
-        self._failed: View | None = None
+        self._failed: _Asked | None = None
 
     def fails(self, case: Case) -> bool | None:
         """As :data:`Fails` says. A case on which nothing fails tells something only if it asked as much of the target
         as the last one that failed.
         """
         work = self._step.take(CaseWork(case))
-        view = work.view
-        if work.error is not None or view is None or view.exchange.untestable:
+        if work.error is not None or work.view is None or work.view.exchange.untestable:
             return None
-        verdicts = self._step.verdicts(work)
+        verdicts, asked = self._step.verdicts(work), _asked(work.view)
+        stopped = bool(work.view.exchange.stopped)
+        work.release()
         if any(one.outcome in _ISOLATED for one in verdicts if one.clause in self._clauses):
-            self._failed = view
+            self._failed = asked
             return True
-        clean = not view.exchange.stopped and all(one.outcome in _CLEAN for one in verdicts)
-        return False if clean and (self._failed is None or _asks_as_much(view, self._failed)) else None
+        clean = not stopped and all(one.outcome in _CLEAN for one in verdicts)
+        return False if clean and (self._failed is None or asked.is_as_much_as(self._failed)) else None
 
 
-def _asks_as_much(view: View, other: View) -> bool:
-    """True if a case made every step that the other made, and none of its sessions has more streams, because the rows
-    of these would be fewer.
-    """
-    streams, before = _streams(view), _streams(other)
-    return _skipped(view) <= _skipped(other) and all(
-        step in streams and streams[step] <= count for step, count in before.items()
-    )
-
-
-def _places(view: View) -> Sequence[object]:
-    """What tells each step of a case from the others, in the cases with fewer options too."""
+def _asked(view: View) -> _Asked:
     options = _options(view.case)
-    return range(len(view.case.steps)) if options is None else options.places(view.case)
-
-
-def _skipped(view: View) -> set[object]:
-    places = _places(view)
-    return {places[step] for step in view.exchange.skipped_steps}
-
-
-def _streams(view: View) -> dict[object, int]:
-    """The number of streams of each session, by its step."""
-    places = _places(view)
-    return {places[step]: count for step, count in view.stream_counts().items()}
+    # What tells each step of a case from the others, in the cases with fewer options too.
+    places = range(len(view.case.steps)) if options is None else options.places(view.case)
+    return _Asked(
+        frozenset(places[step] for step in view.exchange.skipped_steps),
+        {places[step]: count for step, count in view.stream_counts().items()},
+    )

@@ -106,40 +106,50 @@ class Inputs:
         return [name for name in (*self._vectors, *self._combined, *self._rare) if globs.match(name)]
 
     def chosen(
-        self, select: Sequence[str], options: Mapping[str, Sequence[Any]], kinds: Sequence[str] = KINDS
+        self,
+        select: Sequence[str],
+        options: Mapping[str, Sequence[Any]],
+        kinds: Sequence[str] = KINDS,
+        holds: Callable[[str], bool] = lambda _: True,
     ) -> Iterator[ReadInput]:
         """The vectors of ``kinds`` that match ``select``, each followed by itself under ``options`` (values by name),
-        then the combined ones, the rare ones, and the mangled ones.
+        then the combined ones, the rare ones, and the mangled ones. None is made whose id, without options, ``holds``
+        does not hold: there may be a hundred thousand others.
         """
         for name in self.ids(select):
-            if name in self._vectors and self._vectors[name].kind in kinds:
+            if name in self._vectors and self._vectors[name].kind in kinds and holds(name):
                 made = self._of_vector(name)
                 yield made
                 if name.partition(".")[2] in _UNDER_OPTIONS:
                     yield from _under(made, options)
         if self._combined:
-            yield from self._readings(Patterns(select), factors_of(kinds, options))
-        yield from self._rarely(Patterns(select), options, kinds)
+            yield from self._readings(Patterns(select), factors_of(kinds, options), holds)
+        yield from self._rarely(Patterns(select), options, kinds, holds)
         for number in range(self._generated):
-            mangled_input = self._mangled(self._seed, number)
-            if mangled_input.kind in kinds:
-                yield mangled_input
+            if holds(_mangled_id(self._seed, number)):
+                mangled_input = self._mangled(self._seed, number)
+                if mangled_input.kind in kinds:
+                    yield mangled_input
 
-    def _readings(self, globs: Patterns, factors: Factors) -> Iterator[ReadInput]:
+    def _readings(self, globs: Patterns, factors: Factors, holds: Callable[[str], bool]) -> Iterator[ReadInput]:
         """The chosen combined vectors, each under the options of its readings."""
         for row in readings_of(factors):
-            if globs.match(name := name_of(row)):
+            if globs.match(name := name_of(row)) and holds(name):
                 made = self._made(name)
                 yield dataclasses.replace(
                     _with(made, options) if (options := options_of(row, factors)) else made, row=row
                 )
 
     def _rarely(
-        self, globs: Patterns, options: Mapping[str, Sequence[Any]], kinds: Sequence[str]
+        self,
+        globs: Patterns,
+        options: Mapping[str, Sequence[Any]],
+        kinds: Sequence[str],
+        holds: Callable[[str], bool],
     ) -> Iterator[ReadInput]:
         """The chosen rare inputs, each followed by itself under the options that it names, but for their defaults."""
         for name in self._rare:
-            if (each := rare.RARE[name]).kind in kinds and globs.match(name):
+            if (each := rare.RARE[name]).kind in kinds and globs.match(name) and holds(name):
                 made = self._of_rare(name)
                 yield made
                 known = options if each.under is None else {key: options[key] for key in each.under if key in options}
@@ -202,11 +212,15 @@ class Inputs:
         title = f"{base.id}, with one change"
         expectation = expect(data, kind)
         schema = None if expectation.rows is None else _schema(data, kind)
-        return ReadInput(f"mangled.s{seed}.i{number}", title, kind, data, expectation, schema, generated=True)
+        return ReadInput(_mangled_id(seed, number), title, kind, data, expectation, schema, generated=True)
 
     @functools.cached_property
     def _sound(self) -> list[Vector]:
         return [vector for vector in self._vectors.values() if vector.result is Validity.VALID]
+
+
+def _mangled_id(seed: int, number: int) -> str:
+    return f"mangled.s{seed}.i{number}"
 
 
 def _once(make: Callable[[Unpack[Ts]], T]) -> Callable[[Unpack[Ts]], T]:

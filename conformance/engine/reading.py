@@ -158,7 +158,7 @@ class _Reading:
         known = (
             [task.only]
             if task.only is not None
-            else task.inputs.chosen(task.select, self._hello.read_options, self._hello.reads)
+            else task.inputs.chosen(task.select, self._hello.read_options, self._hello.reads, chosen)
         )
 
         def jobs() -> Iterator[Job]:

@@ -146,7 +146,9 @@ class _Runner:
     def _passes(self, case: Case) -> bool:
         if self._unavailable >= GIVE_UP_AFTER:
             return False
-        judged = self._step.take(self._drive(CaseWork(case))).judged
+        work = self._step.take(self._drive(CaseWork(case)))
+        work.release()
+        judged = work.judged
         return judged is not None and bool(judged.passed) and not judged.others
 
     def _drive(self, work: CaseWork, *, counted: bool = True) -> CaseWork:
@@ -166,7 +168,7 @@ class _Runner:
         self._step.take(driven.work)
         driven.work.attempt(lambda work: self._gather(driven, work))
         self._ask_reference(driven, driven.work)
-        driven.work.view = driven.work.table = None  # they may be large, and earlier cases may delay this one
+        driven.work.release()  # earlier cases may delay this one
 
     def _gather(self, driven: _Driven, work: CaseWork) -> None:
         if work.view is None or work.view.exchange.untestable:

@@ -40,6 +40,16 @@ class DataFormat:
         value: bytes = getattr(getattr(message, self.rows_field), self.rows_bytes)
         return value
 
+    def without_rows(self, message: Any) -> Any:
+        """A copy of a ReadRowsResponse that has rows in this form, without their bytes.
+
+        The memory of a message is freed as a whole, so that to clear a field of it frees nothing.
+        """
+        setattr(getattr(message, self.rows_field), self.rows_bytes, b"")
+        copy = type(message)()
+        copy.CopyFrom(message)
+        return copy
+
     def put_schema(self, message: Any, data: bytes) -> None:
         """Set the schema of a ReadSession or ReadRowsResponse.
 

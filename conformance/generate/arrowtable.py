@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
 
 import pyarrow as pa
 
@@ -13,6 +13,10 @@ from conformance.wire.integration import IntegrationError, read_integration
 
 __all__ = ["arrow_table"]
 
+MOST_SLOTS: Final = 1 << 20
+_BELOW: Final = frozenset({"data", "columns", "children"})
+"""The keys of the integration form under which arrays are."""
+
 
 def arrow_table(table: ArrowTable, *, path: str = "table.arrow") -> pa.Table:
     """Return the batches of ``table`` under the schema of its fields.
@@ -21,6 +25,9 @@ def arrow_table(table: ArrowTable, *, path: str = "table.arrow") -> pa.Table:
         RecordError: fields, dictionaries or batches do not have the form, or have a type that pyarrow lacks; it names
             ``path``.
     """
+    names = [field.name for field in table.fields]
+    if (slots := _slots([table.dictionaries, table.batches])) > MOST_SLOTS:
+        raise RecordError(path, f"arrays of at most {MOST_SLOTS} values in all, but they have {slots}", names)
     document = {
         "schema": {"fields": [_field(field) for field in table.fields], "metadata": _pairs(table.metadata)},
         "dictionaries": table.dictionaries,
@@ -28,10 +35,22 @@ def arrow_table(table: ArrowTable, *, path: str = "table.arrow") -> pa.Table:
     }
     try:
         schema, batches = read_integration(document)
-    except (IntegrationError, DecodingError, KeyError, TypeError) as error:
-        names = [field.name for field in table.fields]
+        made = pa.Table.from_batches(batches, schema=schema)
+        made.validate(full=True)
+    except (IntegrationError, DecodingError, KeyError, TypeError, AttributeError, pa.ArrowInvalid) as error:
         raise RecordError(path, f"Arrow data in the integration form ({error or 'no such key'})", names) from None
-    return pa.Table.from_batches(batches, schema=schema)
+    return made
+
+
+def _slots(document: object) -> int:
+    """Return the slots of all arrays below ``document``, each of which writes its own; those of nulls and of runs take
+    no bytes, so that a small file may have any number of them.
+    """
+    if isinstance(document, Mapping):
+        own = document.get("count")
+        below = sum(_slots(item) for key, item in document.items() if key in _BELOW)
+        return below + (abs(own) if isinstance(own, int) and "columns" not in document else 0)
+    return sum(map(_slots, document)) if isinstance(document, list | tuple) else 0
 
 
 def _field(field: ArrowField) -> dict[str, Any]:

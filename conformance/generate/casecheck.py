@@ -6,6 +6,7 @@ Materialising checks whether written-out rows fit their columns.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from typing import Final
 
@@ -14,10 +15,10 @@ from conformance.generate.plugin import GeneratePlugin
 from conformance.protocol import DEFAULT_PROTOCOL, plugin
 from conformance.records import BqType, Case, Column, RecordError, Table, steps_of
 
-__all__ = ["check_case", "check_rows", "row_count"]
+__all__ = ["MOST_CALLS", "check_case", "check_rows", "row_count"]
 
-MOST_POLLS: Final = 1000
-"""The most calls of one step that polls."""
+MOST_CALLS: Final = 1000
+"""The most calls, or messages without rows, that one step may repeat."""
 
 
 def check_case(case: Case) -> None:
@@ -38,6 +39,7 @@ def check_case(case: Case) -> None:
     for index, step in enumerate(case.steps):
         if not isinstance(step, steps_of(case.protocol)):
             raise RecordError(f"Case.steps[{index}]", f"a step of {case.protocol}, the protocol of the case", step.TAG)
+        _check_texts(step, f"Case.steps[{index}]")
     plugin(GeneratePlugin, case.protocol).check(case)
 
 
@@ -59,6 +61,19 @@ def row_count(table: Table) -> int:
     return table.recipe.rows if table.recipe is not None else len(table.rows or ())
 
 
+def _check_texts(value: object, path: str) -> None:
+    """Refuse a text that no message can hold."""
+    if isinstance(value, str):
+        if not value.isascii() and any("\ud800" <= letter <= "\udfff" for letter in value):
+            raise RecordError(path, "a text without lone surrogates", value)
+    elif isinstance(value, tuple):
+        for index, item in enumerate(value):
+            _check_texts(item, f"{path}[{index}]")
+    elif dataclasses.is_dataclass(value):
+        for field in dataclasses.fields(value):
+            _check_texts(getattr(value, field.name), f"{path}.{field.name}")
+
+
 _RANGES: Final = frozenset({BqType.DATE, BqType.DATETIME, BqType.TIMESTAMP})
 _PARAMETERS: Final = (
     ("precision", frozenset({BqType.NUMERIC, BqType.BIGNUMERIC})),
@@ -75,6 +90,7 @@ def _check_columns(columns: Sequence[Column], path: str) -> None:
     names: set[str] = set()
     for index, column in enumerate(columns):
         here = f"{path}[{index}]"
+        _check_texts(column.name, f"{here}.name")
         if not column.name or column.name.casefold() in names:
             raise RecordError(f"{here}.name", "a name that no sibling column has, ignoring case", column.name)
         names.add(column.name.casefold())

@@ -188,7 +188,7 @@ def _unscaled(column: Column, value: Any, *, least: int, most: int) -> int:
         sign, digits, exponent = decimal.Decimal(value if isinstance(value, str) else "").as_tuple()
     except decimal.InvalidOperation:
         raise NotAValueError(expected) from None
-    if not isinstance(exponent, int) or abs(exponent) > 10 * precision:
+    if not isinstance(exponent, int) or max(abs(exponent), len(digits)) > 10 * precision:
         raise NotAValueError(expected)
     whole: int = int("".join(map(str, digits)) or "0") * (-1 if sign else 1)
     places = exponent + scale

@@ -76,7 +76,7 @@ def _metadata(view: View) -> Iterator[bytes]:
     """The metadata of each message, each once."""
     messages: list[SchemaBytes | BatchBytes] = [*view.schemas, *view.batches]
     places = ((one.data, one.first) for one in messages)
-    yield from dict.fromkeys(data[at.metadata_start : at.metadata_end] for data, at in places if at is not None)
+    yield from dict.fromkeys(bytes(data[at.metadata_start : at.metadata_end]) for data, at in places if at is not None)
 
 
 def _below(op: Op) -> Iterator[Op]:

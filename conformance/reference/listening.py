@@ -22,6 +22,9 @@ OPTIONS: Final = (
 )
 """The options of each gRPC listener of the suite."""
 
+MOST_DETAILS: Final = 2000
+"""The bytes of a status message that are sent: clients take metadata of 8 KiB, in which a byte may take three."""
+
 
 def bind(server: grpc.Server, host: str, tls: ServerTls | None) -> int:
     """Give a server a free port on ``host``, in plain text or with ``tls``, and return it.
@@ -37,7 +40,8 @@ def bind(server: grpc.Server, host: str, tls: ServerTls | None) -> int:
 
 
 def abort(context: grpc.ServicerContext, refusal: Refusal) -> NoReturn:
-    """End a call in a refusal."""
+    """End a call in a refusal, whose details may quote a request of any length."""
     context.set_trailing_metadata(refusal.trailers)
-    context.abort(refusal.code, refusal.details)
+    details = refusal.details.encode("utf-8", "replace")
+    context.abort(refusal.code, details[:MOST_DETAILS].decode("utf-8", "ignore"))
     raise AssertionError("abort raises")

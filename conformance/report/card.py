@@ -96,9 +96,10 @@ def _facts(deviation: Deviation, width: int) -> Iterator[Line]:
     """What came and what was expected, in one line if both fit."""
     finding = deviation.finding
     got, want, field = " ".join(deviation.text.split()), " ".join(deviation.required.split()), ""
+    room = width - 2 - _LABEL
     if finding is not None and finding.field and not got.startswith(finding.field):
-        field = f"{finding.field}: "
-    room = width - 2 - _LABEL - len(field)
+        field = f"{cut(finding.field, room // 3)}: "
+        room -= len(field)
     if cut(got, room) == cut(want, room) and got != want:
         # The screen has no place for both: where they differ is what matters.
         got, want = told_apart(got, want, max(room - APART - _DIFFERENCE, 1), difference=_DIFFERENCE)

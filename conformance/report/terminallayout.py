@@ -89,11 +89,12 @@ def _words(text: str, room: int) -> Iterator[str]:
 
 
 def cut(text: str, width: int) -> str:
-    """``text`` in at most ``width`` characters: what is too long ends after a word with ``…``.
+    """``text`` in at most ``width`` characters, but at least one: what is too long ends after a word with ``…``.
 
     >>> cut("one two three", 9)
     'one two…'
     """
+    width = max(width, 1)
     if len(text) <= width:
         return text
     kept = text[: width - 1]

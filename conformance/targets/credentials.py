@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from conformance.contain.command import run_command
 from conformance.contain.errors import CannotStart
-from conformance.contain.secrets import SHORTEST, hide
+from conformance.contain.secrets import SHORTEST, hide, masked_unknown
 from conformance.contain.text import safe
 from conformance.targets.endpoint import Endpoint, Token, is_secret_name
 from conformance.targets.targeterrors import TargetError, TargetUnavailable
@@ -136,7 +136,7 @@ def _printed(command: tuple[str, ...]) -> str:
     if done.code is None:
         raise TargetUnavailable(f"[endpoint.token]: the command did not end within {COMMAND_SECONDS:g} s")
     if done.code != 0 or not token:
-        said = safe(" ".join(done.stderr.split())[-300:]) or "nothing on standard error"
+        said = safe(masked_unknown(" ".join(done.stderr.split()))[-300:]) or "nothing on standard error"
         raise TargetUnavailable(f"[endpoint.token]: the command ended with {done.code} and no token: {said}")
     return token
 
@@ -160,7 +160,7 @@ def _google() -> Fetch:
                 found.append(google.auth.default(scopes=[SCOPE])[0])
             found[0].refresh(transport.Request())
         except google.auth.exceptions.GoogleAuthError as error:
-            said = safe(" ".join(str(error).split()), 300)
+            said = safe(masked_unknown(" ".join(str(error).split())), 300)
             raise TargetUnavailable(f"[endpoint.token]: no application default credentials: {said}") from None
         expiry = found[0].expiry  # in UTC without a zone; None if the token does not expire
         seconds = math.inf if expiry is None else expiry.replace(tzinfo=dt.UTC).timestamp() - time.time()

@@ -17,6 +17,7 @@ from typing import Final
 
 from conformance.contain.command import run_command
 from conformance.contain.errors import CannotStart
+from conformance.contain.secrets import masked
 from conformance.contain.text import safe
 from conformance.disk.files import write_whole
 from conformance.targets.environmentspec import EnvironmentSpec, is_path
@@ -136,7 +137,7 @@ class _Making:
             raise TargetUnavailable(f"the environment could not be made: {error}") from None
         log = self.places.root / LOG
         with log.open("a", encoding="utf-8", errors="replace") as file:
-            file.write(f"$ {' '.join(arguments)}\n{done.stdout}{done.stderr}")
+            file.write(masked(f"$ {' '.join(arguments)}\n{done.stdout}{done.stderr}"))
         if done.code is None:
             raise TargetUnavailable(
                 f"the environment could not be made in {self.wanted.deadline:g} s: {shown} … was stopped; "

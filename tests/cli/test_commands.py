@@ -125,6 +125,8 @@ class TestUnusable:
             (["report", "schema.bin"], "schema.bin, line 1: expected a JSON object"),
             (["report"], "no run is logged in .conformance below this directory: give the path of a log, or make one"),
             (["serve", "--mutant", "nobody"], "no mutant is called 'nobody'"),
+            (["serve", "--mutant", "reader.loses-rows"], "no mutant is called 'reader.loses-rows'"),
+            (["serve", "--mutant", "body.length-short+liar.null"], "expected liar.null alone: only mutants"),
             (["expect", "--target", "honest.toml"], "run `conformance run --target honest.toml` first"),
             (["list", "cases", "--corpus", "corpus", "--select", "x*"], "no case matches 'x*'"),
         ],

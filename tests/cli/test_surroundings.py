@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import signal
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -103,6 +104,19 @@ def test_how_grpc_waits_is_not_asked_of_the_environment(monkeypatch: pytest.Monk
     assert os.environ["GRPC_VERBOSITY"] == "INFO"
 
 
+@pytest.mark.parametrize(("asked", "left"), [("evil", None), ("cpp", None), ("python", "python")])
+def test_an_implementation_of_protobuf_that_there_is_not_is_not_asked_for(
+    asked: str, left: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Protobuf would raise an exception when it is imported."""
+    monkeypatch.setenv("PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION", asked)
+
+    with pytest.raises(SystemExit):
+        main(["--version"])
+
+    assert os.environ.get("PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION") == left
+
+
 def test_a_closed_standard_input_is_an_empty_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """Python has none then, and a command that reads from it would end with a traceback."""
     found = []
@@ -112,6 +126,21 @@ def test_a_closed_standard_input_is_an_empty_one(monkeypatch: pytest.MonkeyPatch
     _begin.begin([])
 
     assert found == [0]
+
+
+def test_signals_that_were_blocked_end_a_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A mask is inherited from whoever started it."""
+    found: list[set[int]] = []
+    monkeypatch.setattr(
+        "conformance.cli._group.cli.main", lambda **_: found.append(set(signal.pthread_sigmask(signal.SIG_BLOCK, ())))
+    )
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+    try:
+        _begin.begin([])
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+    assert found == [set()]
 
 
 @pytest.mark.parametrize("step", ["make_context", "invoke"])

@@ -31,6 +31,7 @@ def hidden(monkeypatch: pytest.MonkeyPatch) -> None:
         base64.urlsafe_b64encode(SECRET.encode()).decode(),
         SECRET.encode().hex(),
         SECRET.encode().hex().upper(),
+        "".join(f"%{byte:02x}" for byte in SECRET.encode()),
     ],
 )
 def test_every_form_is_masked(form: str) -> None:
@@ -41,6 +42,18 @@ def test_every_form_is_masked(form: str) -> None:
     assert text.startswith("before ***")
     assert SECRET not in text
     assert (len(data), form.rstrip("=").encode() in data) == (len(f"before {form} after"), False)
+
+
+@pytest.mark.parametrize("before", ["Bearer ", "me:", "a", ""])
+def test_a_header_in_base64_shows_nothing_of_the_secret_in_it(before: str) -> None:
+    """Its base64 is another one by the number of bytes in front of it."""
+    whole = base64.b64encode(f"{before}{SECRET} and more".encode()).decode()
+
+    first, mask, last = secrets.masked(whole).partition("***")
+
+    assert mask
+    assert SECRET[:2].encode() not in base64.b64decode(first + "A" * (-len(first) % 4))
+    assert len(last) <= len(base64.b64encode(b"t and more"))
 
 
 def test_text_is_masked_before_it_is_cut() -> None:
@@ -62,3 +75,15 @@ def test_short_texts_are_no_secrets() -> None:
     secrets.hide("int64")
 
     assert secrets.masked("types.int64") == "types.int64"
+
+
+@pytest.mark.parametrize("word", ["ya29.a0AfH6", "A" * 17, "550e8400-e29b", "CamelCase", "http://me:pw@host/a1b2"])
+def test_what_may_be_a_secret_is_masked_before_anybody_names_it(word: str) -> None:
+    """Parts of letters and digits, of letters of both cases, or longer than words."""
+    assert secrets.masked_unknown(f"not {word} here") == "not *** here"
+
+
+@pytest.mark.parametrize("text", ["see /etc/a/credentials.json", "HTTP 403 PERMISSION_DENIED", "Größenfehler: ab1"])
+def test_words_are_no_secrets(text: str) -> None:
+    """Nor are names of files and statuses, or what is too short to be one."""
+    assert secrets.masked_unknown(text) == text

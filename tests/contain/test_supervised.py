@@ -19,6 +19,7 @@ import psutil
 import pytest
 
 from conformance.contain import supervised, supervisor
+from conformance.contain.command import run_command
 from conformance.contain.errors import CannotStart
 from conformance.contain.supervised import Group, Supervised, in_words, signal_name
 from tests.interrupts import interrupts
@@ -405,6 +406,18 @@ def test_a_program_has_default_signals_and_only_its_descriptors() -> None:
     assert int(ignored, 16) & 0x7FFFFFFF == 0  # those above belong to the C library
     assert descriptors == [b"0", b"1", b"2", b"3"]  # the last one is the listing's
     process.end()
+
+
+@linux
+def test_signals_that_are_blocked_where_the_suite_started_reach_the_program_and_its_supervisor() -> None:
+    """A mask is inherited; without SIGCHLD a supervisor would never hear that its program has ended."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD, signal.SIGTERM})
+    try:
+        done = run_command(["grep", "SigBlk", "/proc/self/status"], environment=os.environ, seconds=LONG)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+    assert (done.code, int(done.stdout.split()[1], 16)) == (0, 0)
 
 
 @pytest.mark.parametrize("closed", [(0,), (1, 2), (0, 1, 2)])

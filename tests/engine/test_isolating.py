@@ -310,3 +310,20 @@ def test_a_case_that_was_stopped_decides_nothing(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(ServerTarget, "drive", stopping)
 
     assert told_of(CreateSession(trace_id="t"), ReadRows(), ReadRows(offset="last")) == []
+
+
+def test_a_case_with_more_bytes_than_any_lawful_one_is_not_put_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each try would cost as much as the case did."""
+    clause = "offsets.last-row"
+    tried: list[str] = []
+    monkeypatch.setattr(isolating, "isolate", lambda case, _fails: tried.append(case.id))
+
+    with reference_target() as target:
+        isolator = Isolator(started(clause, cases=["a", "b"]), CaseStep([all_clauses()[clause]], target))
+        for name, more in (("a", 1), ("b", 0)):
+            seen = dataclasses.replace(judged(name, failing(name, clause, "3 rows")), received=isolating.LARGEST + more)
+            isolator.note(dataclasses.replace(CASE, id=name), seen)
+
+        assert list(isolator.events()) == []
+
+    assert tried == ["b"]

@@ -11,7 +11,7 @@ import pytest
 from conformance.contract.closed import Tier, Validity
 from conformance.contract.ipc.expecting import expect
 from conformance.engine import readerinputs
-from conformance.engine.readerinputs import Inputs, counted, option_text
+from conformance.engine.readerinputs import Inputs, ReadInput, counted, option_text
 from conformance.generate.vectors import VectorError
 from conformance.reference.ipc.samples import SAMPLES
 from conformance.wire import Kind
@@ -111,6 +111,21 @@ def test_fields_that_are_not_there_are_not_asked_for() -> None:
     assert [each.id for each in few.chosen([], {"included_fields": ()})][1:] == [
         "stream.rows.several@included_fields=[0]"
     ]
+
+
+def test_an_input_that_is_not_asked_for_is_not_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Otherwise three plain inputs would wait for a hundred thousand mangled ones, and an interrupt with them."""
+    made: list[str] = []
+    mangle = Inputs._mangle
+
+    def noted(self: Inputs, seed: int, number: int) -> ReadInput:
+        made.append(f"mangled.s{seed}.i{number}")
+        return mangle(self, seed, number)
+
+    monkeypatch.setattr(Inputs, "_mangle", noted)
+    found = Inputs(SOME, seed=5, generated=1000).chosen([], {}, holds="mangled.s5.i7".__eq__)
+
+    assert [each.id for each in found] == made == ["mangled.s5.i7"]
 
 
 def test_mangled_inputs_are_made_again_from_their_ids() -> None:

@@ -104,6 +104,14 @@ def test_case_without_columns_passes() -> None:
             "Case.steps[0].expect.rows: expected indices into the table's 10 rows but got 10 (int)",
         ),
         (
+            case(Column("\ud800", BqType.INT64)),
+            "Case.table.columns[0].name: expected a text without lone surrogates but got",
+        ),
+        (
+            case(steps=(CreateSession(expect=Expect(rows=(1, 0, 1))),)),
+            "Case.steps[0].expect.rows: expected each index once but got 1 (int)",
+        ),
+        (
             case(steps=(AppendRows(1, again=True), CreateSession(snapshot="before-append"))),
             "Case.steps[1].snapshot: expected none after the table was made again, or after a meanwhile step: the time",
         ),
@@ -133,7 +141,7 @@ def test_case_without_columns_passes() -> None:
         ),
         (
             case(steps=(RunQuery(), ReadResult(location="\ud800"))),
-            "Case.steps[1].location: expected a location in ASCII but got",
+            "Case.steps[1].location: expected a text without lone surrogates but got",
         ),
         (
             case(steps=(RunQuery(), AppendRows(1))),
@@ -153,6 +161,32 @@ def test_case_without_columns_passes() -> None:
         (
             case(steps=(CreateSession(), ReadRows(offset="9223372036854775808"))),
             "Case.steps[1].offset: expected a number from -9223372036854775808 to 9223372036854775807, or one of ",
+        ),
+        *(
+            (case(steps=(CreateSession(**{key: value}),)), f"Case.steps[0].{key}: expected {expected} but got")  # type: ignore[arg-type]  # values of any key
+            for key, value, expected in (
+                ("max_stream_count", 1 << 31, "a number from -2147483648 to 2147483647"),
+                ("preferred_min_stream_count", -(1 << 31) - 1, "a number from -2147483648 to 2147483647"),
+                ("restriction_bytes", 10**12, "a number from 0 to 16777216"),
+                ("restriction_bytes", -1, "a number from 0 to 16777216"),
+                ("snapshot", "yesterday", "one of before-append, past, future, or none"),
+                ("data_format", "PARQUET", "one of AVRO, ARROW, or a number from 0 to 2147483647"),
+                ("buffer_compression", "2147483648", "one of LZ4_FRAME, ZSTD, or a number from 0 to 2147483647"),
+                ("response_compression", "9" * 5000, "one of LZ4, or a number from 0 to 2147483647"),
+                ("trace_id", "\ud800", "a text without lone surrogates"),
+            )
+        ),
+        (
+            case(steps=(CreateSession(selected_fields=("a", "\udfff")),)),
+            "Case.steps[0].selected_fields[1]: expected",
+        ),
+        (
+            case(steps=(CreateSession(), ReadRows(times=10**9))),
+            "Case.steps[1].times: expected a number of calls from 1 to 1000 but got 1000000000 (int)",
+        ),
+        (
+            case(steps=(CreateSession(), ReadRows(times=0))),
+            "Case.steps[1].times: expected a number of calls from 1 to 1000 but got 0 (int)",
         ),
         (
             case(steps=(CreateSession(), ReadRows(offset="middle"))),

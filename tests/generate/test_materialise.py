@@ -260,6 +260,11 @@ R = Column("r", BqType.RECORD, Mode.REPEATED, (Column("a", BqType.INT64, Mode.RE
             "rows[0].n: expected a decimal string within precision 3 and scale 1 but got '1.25' (str)",
         ),
         (
+            Column("n", BqType.NUMERIC, precision=3, scale=1),
+            {"n": "9" * 5000},
+            f"rows[0].n: expected a decimal string within precision 3 and scale 1 but got {'9' * 5000!r} (str)",
+        ),
+        (
             Column("t", BqType.TIME),
             {"t": "24:00:00"},
             "rows[0].t: expected a time as HH:MM:SS[.ffffff] but got '24:00:00' (str)",

@@ -104,7 +104,7 @@ class Attack:
 
     ``deadline`` is how many seconds the suite may take for the command of this attack alone. ``own`` is how many bytes
     the case's own data has, which do not count as memory lost to the attack. ``settings`` go into tables of the file,
-    ``options`` to the command. ``slow`` attacks need Spark.
+    ``options`` to the command, ``steps`` into the case, in YAML. ``slow`` attacks need Spark.
     ``alone`` attacks share their command with no other.
     """
 
@@ -117,6 +117,7 @@ class Attack:
     own: int = 0
     settings: Mapping[str, Mapping[str, object]] = dataclasses.field(default_factory=dict)
     options: tuple[str, ...] = ()
+    steps: str = ""
     slow: bool = False
     alone: bool = False
 

@@ -34,7 +34,7 @@ HOUR: Final = 3600
 def attack_in(text: str, *parts: Part) -> Attack | None:
     """The attack whose case's table is named in ``text``, where it is one of ``parts``."""
     found = _TABLE.search(text)
-    return by_slug(found[1], parts) if found else None
+    return by_slug(found[1].removesuffix("_avro"), parts) if found else None  # as --data-format names its cases
 
 
 class Host:

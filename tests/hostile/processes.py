@@ -192,6 +192,13 @@ def closed_input(command: Command, place: Path) -> None:
     _through_shell(command, 'exec "$@" <&-')
 
 
+@_changed("process.blocked-signals", FINE)
+def blocked_signals(command: Command, place: Path) -> None:
+    """The suite is started with every signal blocked, also that of a child's end."""
+    code = "import os,signal,sys;signal.pthread_sigmask(0,signal.valid_signals());os.execv(sys.argv[1],sys.argv[1:])"
+    command.wrap = [sys.executable, "-c", code]
+
+
 @_changed("process.closed-output", Expected(status=(0,)))
 def closed_output(command: Command, place: Path) -> None:
     """Nobody reads the suite's standard output any more, as behind ``| head``."""

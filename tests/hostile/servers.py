@@ -97,8 +97,12 @@ def million_metadata_keys(answer: Any, context: Any) -> None:
     answer.arrow_schema.serialized_schema = heavy.serialize().to_pybytes()
 
 
-IN_AVRO: Final = Expected(("fail",), later=False)
 AVRO: Final[dict[str, Any]] = {"alone": True, "options": ("--data-format", "avro"), "deadline": 20.0}
+
+
+def _in(says: str) -> Expected:
+    """A finding in these words; the server has no rows in Avro for the case after it."""
+    return Expected(("fail",), says, later=False)
 
 
 def _in_avro(answer: Any, schema: object) -> None:
@@ -107,8 +111,8 @@ def _in_avro(answer: Any, schema: object) -> None:
     answer.avro_schema.schema = json.dumps(schema)
 
 
-@_session("grpc.avro-schema-of-a-trillion-types", IN_AVRO, **AVRO)
-def avro_schema_of_a_trillion_types(answer: Any, context: Any) -> None:
+@_session("grpc.avro-schema-of-2-to-40-types", _in("avro-schema"), **AVRO)
+def avro_schema_of_2_to_40_types(answer: Any, context: Any) -> None:
     """The Avro schema of a session has 2^40 types, because each of 40 records has the one before it twice."""
     made: object = {"type": "record", "name": "r0", "fields": [{"name": "a", "type": "long"}]}
     for number in range(1, 41):
@@ -117,7 +121,7 @@ def avro_schema_of_a_trillion_types(answer: Any, context: Any) -> None:
     _in_avro(answer, made)
 
 
-@_session("grpc.avro-schema-of-seventy-levels", IN_AVRO, **AVRO)
+@_session("grpc.avro-schema-of-seventy-levels", _in("more than 64 deep"), **AVRO)
 def avro_schema_of_seventy_levels(answer: Any, context: Any) -> None:
     """The Avro schema of a session has 70 records inside each other."""
     made: object = "long"
@@ -169,6 +173,34 @@ def expires_in_the_year_one(answer: Any, context: Any) -> None:
 
 
 # --- streams ------------------------------------------------------------------------------------------
+
+
+def _booleans_in_avro() -> Any:
+    """A response with 60 million booleans in Avro, of a byte each."""
+    fields = [{"name": "a", "type": {"type": "array", "items": "boolean"}}]
+    answer = proto.ReadRowsResponse(row_count=1)
+    answer.avro_schema.schema = json.dumps({"type": "record", "name": "r", "fields": fields})
+    answer.avro_rows.serialized_binary_rows = b"\x80\x9c\x9c\x39" + b"\x01" * 60_000_000 + b"\x00"
+    return answer
+
+
+@_rows("grpc.avro-rows-of-60-mb", _in("values than"), own=60_000_000, **AVRO)
+def avro_rows_of_60_mb(answers: Iterator[Any], context: Any) -> Iterator[Any]:
+    """A response in Avro has 60 million booleans, of a byte each."""
+    yield _booleans_in_avro()
+
+
+@_rows(
+    "grpc.six-avro-reads-of-60-mb",
+    _in("bytes for a table"),
+    own=360_000_000,
+    steps="steps:\n- {op: create-session}\n- {op: read-rows, times: 6}\n",
+    settings={"deadlines": PATIENT},
+    **AVRO,
+)
+def six_avro_reads_of_60_mb(answers: Iterator[Any], context: Any) -> Iterator[Any]:
+    """Each of six reads brings 60 million booleans in Avro, of a byte each."""
+    yield _booleans_in_avro()
 
 
 @_rows("grpc.hang-before-rows", HANG)

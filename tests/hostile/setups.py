@@ -92,10 +92,10 @@ def run_command(
 ) -> Command:
     """``conformance run`` of one case for each attack and the later one, with every report."""
     corpus = place / "cases"
-    for name in (*(attack.id for attack in attacks), LATER):
+    for name, steps in (*((attack.id, attack.steps) for attack in attacks), (LATER, "")):
         file = corpus / f"{name.replace('.', '/')}.yaml"
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(_case(name), encoding="utf-8")
+        file.write_text(_case(name) + steps, encoding="utf-8")
     changed = attacks[0].settings
     tables = {name: {**tables.get(name, {}), **changed.get(name, {})} for name in {**tables, **changed}}
     (place / "target.toml").write_text(_target(kind, tables), encoding="utf-8")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pyarrow as pa
@@ -90,6 +91,47 @@ def case_of_many_items(place: Path, cookie: str) -> Command:
     (place / "cases").mkdir()
     (place / "cases" / "many.yaml").write_text("- a\n" * 3_000_000, encoding="utf-8")
     return Command(["run", "--corpus", "cases", "--no-readers"])
+
+
+def _case(place: Path, *steps: dict[str, object], table: object = None, protocol: str = "storage-read") -> Command:
+    """A run of one case with these steps."""
+    (place / "cases" / "a").mkdir(parents=True)
+    rows = {"columns": [{"name": "n", "type": "INT64"}], "rows": [{"n": 1}]}
+    case = {"id": "a.b", "title": "t", "protocol": protocol, "table": table or rows, "steps": steps}
+    (place / "cases" / "a" / "b.json").write_text(json.dumps(case), encoding="utf-8")
+    return Command(["run", "--corpus", "cases", "--no-readers"])
+
+
+@register("small.case-of-a-billion-reads", Part.COMMAND, Expected(status=(2,), says="from 1 to 1000"))
+def case_of_a_billion_reads(place: Path, cookie: str) -> Command:
+    """A step of a case reads a billion times."""
+    return _case(place, {"op": "create-session"}, {"op": "read-rows", "times": 10**9})
+
+
+@register("small.case-of-a-terabyte-of-blanks", Part.COMMAND, Expected(status=(2,), says="from 0 to 16777216"))
+def case_of_a_terabyte_of_blanks(place: Path, cookie: str) -> Command:
+    """A step of a case pads a restriction with blanks to a terabyte."""
+    return _case(place, {"op": "create-session", "restriction_bytes": 10**12})
+
+
+@register("small.case-beyond-a-request", Part.COMMAND, Expected(status=(2,), says="from -2147483648 to"))
+def case_beyond_a_request(place: Path, cookie: str) -> Command:
+    """A step of a case asks for more streams than a request can hold."""
+    return _case(place, {"op": "create-session", "max_stream_count": 1 << 31})
+
+
+@register("small.case-of-a-billion-messages", Part.COMMAND, Expected(status=(2,), says="at most 1000 messages"))
+def case_of_a_billion_messages(place: Path, cookie: str) -> Command:
+    """A step of a case of Flight sends a billion messages without rows."""
+    return _case(place, {"op": "do-exchange", "alone": 10**9}, protocol="flight")
+
+
+@register("small.case-of-a-trillion-nulls", Part.COMMAND, Expected(status=(2,), says="at most 1048576 values"))
+def case_of_a_trillion_nulls(place: Path, cookie: str) -> Command:
+    """The Arrow table of a case has a column of a trillion nulls, which take no bytes."""
+    batch = {"count": 10**12, "columns": [{"name": "x", "count": 10**12}]}
+    arrow = {"fields": [{"name": "x", "type": {"name": "null"}}], "batches": [batch]}
+    return _case(place, {"op": "list-flights"}, table={"columns": [], "arrow": arrow}, protocol="flight")
 
 
 @register("small.history-of-millions-of-rows", Part.COMMAND, Expected(status=(2,), says="at most 1500000 rows"))

@@ -256,6 +256,18 @@ print(ask(), ask(Host="elsewhere.example"))
     return Command(["replay-server", "types.int64", "--no-tls", "--", sys.executable, "peer.py"])
 
 
+@register("text.token-of-a-command-that-fails", Part.COMMAND, Expected(status=(2,), says=r"refused \*\*\* by"))
+def token_of_a_command_that_fails(place: Path, cookie: str) -> Command:
+    """A token command prints its token to its standard error only, and fails."""
+    command = json.dumps([sys.executable, "-c", "exit('refused ya29.A0b1C2d3E4 by the server')"])
+    (place / "target.toml").write_text(
+        f'name = "t"\nkind = "server"\n[endpoint]\ngrpc = "127.0.0.1:1"\nrest = "http://127.0.0.1:1"\n'
+        f"[endpoint.token]\ncommand = {command}\n",
+        encoding="utf-8",
+    )
+    return Command(["run", "--target", "target.toml", "--no-readers"])
+
+
 @register("text.endless-times-in-a-history", Part.COMMAND, Expected(status=(2,), says="expected times from 0"))
 def endless_times_in_a_history(place: Path, cookie: str) -> Command:
     """A call of a history lasts from the beginning of all time to its end."""
@@ -372,11 +384,12 @@ def run(rest, environment):
 
 @register("text.secret-in-another-form", Part.COMMAND, Expected(status=(2,), says="you said"), deadline=30)
 def secret_in_another_form(place: Path, cookie: str) -> Command:
-    """The REST side repeats the secret of each request in its refusal, in base64."""
+    """The REST side repeats the secret of each request in its refusal, in base64, alone and in a sentence."""
     body = f"""
 class Handler(http.server.BaseHTTPRequestHandler):
     def do_POST(self):
-        said = base64.b64encode(self.headers["Authorization"].encode()).decode()
+        sent = self.headers["Authorization"]
+        said = " ".join(base64.b64encode(one.encode()).decode() for one in (sent, "got " + sent))
         data = json.dumps({{"error": {{"message": "you said " + said}}}}).encode()
         self.send_response(400)
         self.send_header("Content-Length", str(len(data)))
@@ -386,7 +399,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 listener = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
 threading.Thread(target=listener.serve_forever, daemon=True).start()
 said, status = run(listener.server_port, {{}})
-if base64.b64encode(SECRET.encode())[8:32] in said:
+if any(base64.b64encode((before + SECRET).encode())[16:32] in said for before in ("", "got ")):
     open({str(_forbidden(place, "secret-in-base64"))!r}, "w").close()
 sys.exit(status)
 """

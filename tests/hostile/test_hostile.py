@@ -12,7 +12,7 @@ from typing import Final, TypeGuard
 import pytest
 
 from tests.hostile import setups
-from tests.hostile.attack import ATTACKS, attacks
+from tests.hostile.attack import ATTACKS, Part, attacks, slug
 from tests.hostile.measure import Measured, heed_interrupts, measure
 from tests.studies import sample
 
@@ -64,6 +64,8 @@ TRIED: Final = (
 """Attacks of every kind, each quick where it is met well; ``tox -e studies`` tries all of them."""
 QUICK: Final = ("grpc.session-is-garbage", "text.status-for-terminals", "bytes.deep-types", "disk.deadline-nan")
 """Those in the quick set: on a server by its answer and by its words, on a decoder, on the command."""
+TABLE_NAME: Final = 40
+"""The characters of a case's name that the suite puts into the name of its table."""
 BESIDE: Final = 2
 """Commands at one time: most of them wait for a deadline."""
 
@@ -97,3 +99,11 @@ def test_every_kind_is_among_the_quick_ones() -> None:
     kinds = Counter(attack.kind for attack in attacks().values() if not attack.slow)
 
     assert set(kinds) <= {name.partition(".")[0] for name in TRIED}
+
+
+def test_the_name_of_a_case_fits_into_that_of_its_table() -> None:
+    """By which a server finds the attack: of a longer one it would serve the table, and nobody would be attacked."""
+    parts = (Part.SESSION, Part.ROWS, Part.WIRE, Part.REST)
+    long = [one.id for one in attacks().values() if one.part in parts and len(slug(f"{one.id}@avro")) > TABLE_NAME]
+
+    assert long == []

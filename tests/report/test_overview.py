@@ -164,6 +164,18 @@ def test_two_texts_that_are_cut_are_not_shown_as_equal(field: str, width: int) -
     assert "characters, from 151 on: one xxx" in text
 
 
+def test_the_path_of_a_field_takes_a_part_of_a_line() -> None:
+    """One of 2,000 levels is longer than any terminal is wide."""
+    finding = Finding("values.string", "one " * 40, "two " * 40, call=0, field="a." * 2000)
+    verdict = Verdict("a", "values.string", Outcome.FAIL, (finding,))
+
+    text = printed(fold([started("values.string", cases=["a"]), judged("a", verdict), RunEnded(1.0)]))
+
+    assert "got       a.a.a.a.a" in text
+    assert "…: two two" in text
+    assert max(map(len, text.splitlines())) <= COLUMNS
+
+
 def test_a_method_of_flight_that_is_not_implemented_may_be_declared() -> None:
     """Its findings name the method before the status."""
     text = printed(

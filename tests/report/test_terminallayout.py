@@ -121,6 +121,11 @@ def test_a_cut_text_ends_after_a_word() -> None:
     assert cut("abcdef", 4) == "abc…"
 
 
+def test_a_cut_text_has_a_character_where_there_is_no_room() -> None:
+    """A long name in front of it may take more than all."""
+    assert [cut("abcdef", width) for width in (1, 0, -90)] == ["…"] * 3
+
+
 def test_texts_go_below_their_names_where_these_leave_no_room() -> None:
     """Otherwise they are behind them."""
     assert list(tabled([("a", "one"), ("bb", "two")], 60)) == ["a   one", "bb  two"]

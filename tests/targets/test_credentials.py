@@ -90,6 +90,7 @@ FAILING = "import sys; print('secret-but-useless'); sys.exit('not logged in with
         (Token(("no-such-program-anywhere",)), "[endpoint.token]: command: "),
         (Token((sys.executable, "-c", "")), "the command ended with 0 and no token: nothing on standard error"),
         (Token((sys.executable, "-c", FAILING)), "ended with 1 and no token: not logged in with ***"),
+        (Token((sys.executable, "-c", "exit('refused ya29.A0b1C2d3')")), "ended with 1 and no token: refused ***"),
         (Token((sys.executable, "-c", "print('two words here')")), "expected the token to have 8 to 16384 printable"),
         (Token(file="gone"), "[endpoint.token]: cannot read gone: No such file or directory"),
         (Token(variable="NOT_SET"), "expected a secret in the environment variable NOT_SET, which is not set"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from conformance.generate.casecheck import check_rows, row_count
+from conformance.generate.casecheck import MOST_CALLS, check_rows, row_count
 from conformance.protocols.flight.generate.sqlsteps import check_sql_step, info_label
 from conformance.protocols.flight.records import (
     DoAction,
@@ -19,8 +19,8 @@ from conformance.records import CallStep, Case, Happening, Meanwhile, RecordErro
 
 __all__ = ["check_steps"]
 
-MOST_POLLS: Final = 1000
-"""The most calls of one step that polls."""
+MOST_ROWS: Final = (1 << 63) - 1
+"""The largest number of rows that Arrow has."""
 _TIMES: Final = frozenset({Happening.EXPIRY, Happening.HALFWAY})
 
 
@@ -71,9 +71,19 @@ def _check_step(step: Step, path: str, infos: set[str], table: Table) -> None:
             raise RecordError(f"{path}.endpoint", "'*' or an endpoint's index", step.endpoint)
     if isinstance(step, DoAction):
         _check_action(step, path, infos)
-    if isinstance(step, PollFlightInfo) and not 1 <= step.most <= MOST_POLLS:
-        raise RecordError(f"{path}.most", f"a number of calls from 1 to {MOST_POLLS}", step.most)
-    if isinstance(step, DoPut | DoExchange) and not (table.columns or table.arrow):
+    if isinstance(step, PollFlightInfo) and not 1 <= step.most <= MOST_CALLS:
+        raise RecordError(f"{path}.most", f"a number of calls from 1 to {MOST_CALLS}", step.most)
+    if isinstance(step, DoPut | DoExchange):
+        _check_sent(step, path, table)
+
+
+def _check_sent(step: DoPut | DoExchange, path: str, table: Table) -> None:
+    for key in ("first", "count"):
+        if not 0 <= (getattr(step, key) or 0) <= MOST_ROWS:
+            raise RecordError(f"{path}.{key}", f"a number of rows from 0 to {MOST_ROWS}", getattr(step, key))
+    if isinstance(step, DoExchange) and step.alone > MOST_CALLS:
+        raise RecordError(f"{path}.alone", f"at most {MOST_CALLS} messages", step.alone)
+    if not (table.columns or table.arrow):
         raise RecordError(path, "a table with columns or Arrow fields, which this step sends", step.TAG)
 
 

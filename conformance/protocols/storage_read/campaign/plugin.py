@@ -10,8 +10,8 @@ from conformance.protocols.storage_read.readers.held import held_sessions
 
 
 def _messages(view: StorageView) -> list[bytes]:
-    arrow = [schema.data for schema in view.schemas] + [batch.data for batch in view.batches]
-    return arrow + [schema.data for schema in view.avro_schemas] + [rows.data for rows in view.avro_rows]
+    arrow = [schema.data for schema in view.schemas] + [bytes(batch.data) for batch in view.batches]
+    return arrow + [schema.data for schema in view.avro_schemas] + [bytes(rows.data) for rows in view.avro_rows]
 
 
 def _has_exact_rows(view: StorageView) -> bool:

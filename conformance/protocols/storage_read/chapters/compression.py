@@ -232,7 +232,7 @@ def payload_has_its_size(response: ResponseView) -> Iterator[Violation]:
         yield Violation(f"an LZ4 block of {many(size, 'byte')}", observed, field="uncompressed_byte_size")
 
 
-def _lz4_block_size(block: bytes) -> int | None:
+def _lz4_block_size(block: bytes | memoryview) -> int | None:
     """Return the number of bytes to which a raw LZ4 block decompresses, None if the bytes are no such block.
 
     The function walks the block's sequences: a block does not store its own size, and decompressors do not report
@@ -252,7 +252,7 @@ def _lz4_block_size(block: bytes) -> int | None:
     return None
 
 
-def _lz4_length(block: bytes, at: int, nibble: int) -> tuple[int, int]:
+def _lz4_length(block: bytes | memoryview, at: int, nibble: int) -> tuple[int, int]:
     """Return a length, which starts in a token and continues in bytes as long as these are 255, and the place after
     it.
     """

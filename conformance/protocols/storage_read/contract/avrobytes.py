@@ -19,6 +19,7 @@ from conformance.formats.avro import (
 )
 from conformance.wire import Fault
 from conformance.wire.arrow import DecodingError
+from conformance.wire.messages import Bytes
 
 __all__ = ["AvroRowsBytes", "AvroSchemaBytes"]
 
@@ -56,7 +57,7 @@ class AvroRowsBytes:
 
     __slots__ = ("_arrow", "_reading", "call", "cut", "data", "faults", "response", "rows")
 
-    def __init__(self, call: int, response: int, data: bytes, schema: AvroSchema, limit: ReadingLimit) -> None:
+    def __init__(self, call: int, response: int, data: Bytes, schema: AvroSchema, limit: ReadingLimit) -> None:
         self.call = call
         self.response = response
         self.data = data

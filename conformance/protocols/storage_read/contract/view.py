@@ -34,6 +34,8 @@ MAX_INFLATED: Final = 1 << 30
 """Limit in bytes for a payload that declares its size after LZ4: the proto limits a response to 128 MB."""
 LZ4_RATIO: Final = 255
 """The most bytes to which one byte of LZ4 can decompress: a larger declared size is false."""
+LARGE: Final = 1 << 20
+"""A response of more bytes is not kept twice, as it came and as a message."""
 UNKNOWN_SLOTS: Final = 1 << 24
 SLOTS_PER_BYTE: Final = 2
 """Values that the rows in Avro of an unknown table may have, for each byte and beyond that."""
@@ -107,13 +109,21 @@ class SessionView(StorageCall):
 
 
 class ResponseView:
-    """One ReadRowsResponse; ``message`` is None if the bytes are no protobuf message."""
+    """One ReadRowsResponse; ``message`` is None if the bytes are no protobuf message, and lacks large rows, which are
+    those of :attr:`sent`.
+    """
 
     def __init__(self, read: ReadView, index: int, data: bytes) -> None:
         self.read = read
         self.call = read.index
         self.response = index
         self.message: Any = read._decode(data)  # noqa: SLF001  # a response is a part of its read
+        self._large: memoryview | None = None
+        if len(data) > LARGE and self.format is not None:
+            rows = self.sent
+            start = data.find(rows)
+            self._large = memoryview(data)[start : start + len(rows)]
+            self.message = self.format.without_rows(self.message)
 
     @property
     def row_count(self) -> int:
@@ -138,8 +148,10 @@ class ResponseView:
         return format_of_rows(self.message)
 
     @property
-    def sent(self) -> bytes:
+    def sent(self) -> bytes | memoryview:
         """The rows as they were sent, compressed or not; empty if there are none."""
+        if self._large is not None:
+            return self._large
         return (b"" if self.format is None else self.format.rows_in(self.message)) or b""
 
     @property
@@ -163,7 +175,7 @@ class ResponseView:
         return size if size and size <= LZ4_RATIO * len(self.sent) else 0
 
     @remembered_property
-    def payload(self) -> bytes | None:
+    def payload(self) -> bytes | memoryview | None:
         """The rows after whole-response decompression; None if there are none or decompression fails."""
         if self.format is None:
             return None

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from conformance.generate.casecheck import check_rows, row_count
+from conformance.generate.casecheck import MOST_CALLS, check_rows, row_count
 from conformance.records import (
     ROW_ID,
     AppendRows,
@@ -28,7 +28,12 @@ from conformance.records import (
 __all__ = ["check_steps"]
 
 _QUERIES: Final = frozenset({Happening.QUERY, Happening.QUERY_INTO})
+SNAPSHOTS: Final = ("before-append", "past", "future")
+MOST_BYTES: Final = 16 << 20
+"""The longest restriction in bytes: the service takes one MiB."""
+INT32: Final = 1 << 31
 LIMIT: Final = 1 << 63
+ENUM: Final = re.compile(r"[0-9]{1,10}")
 NUMBER: Final = re.compile(r"-?[0-9]{1,19}")
 PLACE: Final = re.compile(r"[0-9]{1,19}")
 CODECS: Final = ("", "LZ4_FRAME", "ZSTD")
@@ -66,11 +71,39 @@ def check_steps(case: Case) -> None:
         if isinstance(step, CreateSession):
             if again or happened:
                 _check_no_time(step, path)
+            _check_session(step, path)
             sessions.add(step.label)
         if isinstance(step, ReadRows | SplitStream):
             _check_stream(step, path, sessions, splits)
+        if isinstance(step, ReadRows) and not 1 <= step.times <= MOST_CALLS:
+            raise RecordError(f"{path}.times", f"a number of calls from 1 to {MOST_CALLS}", step.times)
         if isinstance(step, SplitStream):
             splits.add(step.label)
+
+
+def _check_session(step: CreateSession, path: str) -> None:
+    """Refuse what no request can hold, and a restriction that is many times longer than a server has to take."""
+    from conformance.contract import proto  # noqa: PLC0415  # cases of files alone need the names of enums
+
+    if step.snapshot and step.snapshot not in SNAPSHOTS:
+        raise RecordError(f"{path}.snapshot", f"one of {', '.join(SNAPSHOTS)}, or none", step.snapshot)
+    for key, numbers in (
+        ("data_format", proto.DATA_FORMAT),
+        ("buffer_compression", proto.COMPRESSION),
+        ("response_compression", proto.RESPONSE_COMPRESSION),
+    ):
+        name: str = getattr(step, key)
+        if name and name not in numbers and not (ENUM.fullmatch(name) and int(name) < INT32):
+            expected = f"one of {', '.join(filter(None, numbers))}, or a number from 0 to {INT32 - 1}"
+            raise RecordError(f"{path}.{key}", expected, name)
+    for key in ("max_stream_count", "preferred_min_stream_count"):
+        count: int = getattr(step, key)
+        if not -INT32 <= count < INT32:
+            raise RecordError(f"{path}.{key}", f"a number from {-INT32} to {INT32 - 1}", count)
+    if len(rows := step.expect.rows or ()) > len(set(rows)):
+        raise RecordError(f"{path}.expect.rows", "each index once", len(rows) - len(set(rows)))
+    if not 0 <= step.restriction_bytes <= MOST_BYTES:
+        raise RecordError(f"{path}.restriction_bytes", f"a number from 0 to {MOST_BYTES}", step.restriction_bytes)
 
 
 def _check_insertion(step: AppendRows, path: str, happened: Sequence[Happening]) -> None:

@@ -293,6 +293,8 @@ def _answer(api: Api, method: str, target: str, body: bytes) -> tuple[int, Body]
         status, message, reason = 409, str(error), _REASONS[409]
     except SchemaError as error:
         status, message, reason = 400, str(error), _REASONS[400]
+    except RecursionError:
+        status, message, reason = 400, "the request nests too deeply", _REASONS[400]
     except Exception as error:  # noqa: BLE001  # a handler thread must answer, whatever went wrong
         status, message, reason = 500, f"{type(error).__name__}: {error}", _REASONS[500]
     return status, _error(status, message, reason)

@@ -5,6 +5,7 @@ Source: ``TableFieldSchema`` of https://cloud.google.com/bigquery/docs/reference
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final
@@ -45,9 +46,9 @@ def read_schema(fields: Sequence[Mapping[str, Any]]) -> tuple[Column, ...]:
     if not fields:
         raise SchemaError("Schema has no fields.")
     columns = tuple(_read_field(field) for field in fields)
-    names = [column.name.lower() for column in columns]
-    for name in names:
-        if names.count(name) > 1:
+    counted = Counter(column.name.lower() for column in columns)
+    for name, count in counted.items():
+        if count > 1:
             raise SchemaError(f"Duplicate column name: {name}.")
     return columns
 

@@ -15,7 +15,15 @@ from conformance.generate import CaseFileError, load_case, materialise, save_cas
 from conformance.generate.casecheck import check_case
 from conformance.generate.caseschema import case_schema
 from conformance.protocol import DEFAULT_PROTOCOL
-from conformance.protocols.flight.records import Descriptor, DoAction, DoGet, DoPut, GetFlightInfo, PollFlightInfo
+from conformance.protocols.flight.records import (
+    Descriptor,
+    DoAction,
+    DoExchange,
+    DoGet,
+    DoPut,
+    GetFlightInfo,
+    PollFlightInfo,
+)
 from conformance.records import ArrowTable, Case, CreateSession, Expect, Json, Recipe, RecordError, Step, Table, to_json
 from tests.protocols.flight.records.steps import ARROW, FLIGHT_CASE, INT32, WORDS
 
@@ -98,6 +106,13 @@ def steps(*steps: Step, protocol: str = "flight", table: Table = FLIGHT_CASE.tab
         (
             steps(DoAction("RenewFlightEndpoint", endpoint="0")),
             "Case.steps[0].endpoint: expected an endpoint's index, of the info that is named but got '0'",
+        ),
+        (steps(DoPut(WORDS, first=-1)), "Case.steps[0].first: expected a number of rows from 0 to 9223372036854775807"),
+        (steps(DoPut(WORDS, count=1 << 63)), "Case.steps[0].count: expected a number of rows from 0 to "),
+        (steps(DoAction("\ud800")), "Case.steps[0].type: expected a text without lone surrogates but got"),
+        (
+            steps(DoExchange(WORDS, alone=1001)),
+            "Case.steps[0].alone: expected at most 1000 messages but got 1001",
         ),
         (steps(PollFlightInfo(WORDS, most=0)), "Case.steps[0].most: expected a number of calls from 1 to 1000"),
         (steps(DoPut(WORDS), table=Table((), rows=())), "Case.steps[0]: expected a table with columns or Arrow fields"),

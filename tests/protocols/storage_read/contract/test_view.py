@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+
 import pytest
 
 from conformance.contract.viewing import view_of
@@ -41,3 +44,36 @@ def test_a_refusal_for_another_reason_is_none_of_an_offset() -> None:
     read(answers, 1).refuse("INTERNAL")
 
     assert view_of(server.case, server.freeze(answers), server.table).reason_not_judged()[0] is Outcome.REFUSED
+
+
+@pytest.mark.parametrize("form", ["ARROW", "AVRO"])
+def test_large_rows_are_kept_once(monkeypatch: pytest.MonkeyPatch, form: str) -> None:
+    """A view of the response that was recorded: neither the message nor a payload holds them again."""
+    monkeypatch.setattr("conformance.protocols.storage_read.contract.view.LARGE", 0)
+    server = Obedient(case_of(CreateSession(data_format=form), ReadRows()))
+    exchange = server.freeze(server.run())
+
+    (whole,) = view_of(server.case, exchange, server.table).reads
+    response = whole.responses[0]
+
+    assert whole.batches is not None
+    assert [row for batch in whole.batches for row in batch.to_pylist()] == server.table.to_pylist()
+    assert isinstance(response.payload, memoryview)
+    assert response.payload.obj is whole.raw.responses[0]
+    assert response.format is not None
+    assert response.format.rows_in(response.message) == b""
+    assert response.row_count == response.message.row_count > 0
+
+
+def test_a_released_view_lets_its_calls_go_at_once() -> None:
+    """They refer to it, and a collector of garbage would come late."""
+    server = Obedient(case_of(CreateSession(), ReadRows()))
+    view = view_of(server.case, server.freeze(server.run()), server.table)
+    read_call = weakref.ref(view.reads[0])
+    gc.disable()
+    try:
+        view.release()
+
+        assert read_call() is None
+    finally:
+        gc.enable()

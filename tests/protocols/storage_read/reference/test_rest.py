@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -79,6 +80,7 @@ def test_table_is_described_under_legacy_names(client: Client, table: str) -> No
         [field("a", "NUMERIC", precision="2", scale="3")],
         [field("a", "BIGNUMERIC", precision="39", scale="0")],
         [field("a", "STRING", maxLength="x")],
+        functools.reduce(lambda inner, _: [field("a", "RECORD", fields=inner)], range(400), [field("a")]),
     ],
 )
 def test_impossible_schema_is_refused(client: Client, table: str, fields: list[dict[str, Any]]) -> None:
