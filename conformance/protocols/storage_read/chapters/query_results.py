@@ -48,7 +48,7 @@ from conformance.protocols.storage_read.contract.results import (
     served_results,
 )
 from conformance.protocols.storage_read.contract.violations import fields_differ
-from conformance.records import Level, QueryStatement
+from conformance.records import BqType, Column, Level, Mode, QueryStatement
 from conformance.wire.arrow import DecodingError, schema_to_arrow
 
 Check: TypeAlias = Callable[[Any], Iterable[Violation]]
@@ -274,19 +274,19 @@ def job_is_named(query: QueryView) -> Iterator[Violation]:
 def times_have_one_form(page: ResultPage) -> Iterator[Violation]:
     """Every TIMESTAMP of a page, nested ones too, has the form that the query names, or every one has microseconds.
 
-    The proto applies the form to columns "with the TIMESTAMP type". Whether it means those of 12 digits alone is open.
+    The proto applies the form to columns "with the TIMESTAMP type". Whether it means those of 12 digits alone is open,
+    and so are the bounds of RANGE.
     """
     schema = page.query.schema.message.schema if page.query.schema is not None else None
     try:
         came = None if schema is None else schema_to_arrow(schema)
     except DecodingError:
         return
-    wanted = page.query.view.table.schema
     found = [
         one
-        for field in wanted
-        if came is not None and len(places := came.get_all_field_indices(field.name)) == 1
-        for one in _times(field.name, field.type, came.field(places[0]).type)
+        for column in page.query.view.case.table.columns
+        if came is not None and len(places := came.get_all_field_indices(column.name)) == 1
+        for one in _times(column, column.name, came.field(places[0]).type)
     ]
     named = FORMS[page.query.step.timestamps]
     if others := [one for one in found if one[1] != named]:
@@ -296,16 +296,14 @@ def times_have_one_form(page: ResultPage) -> Iterator[Violation]:
             yield Violation(f"{named} for {name!r}" if moved else f"{named}, or microseconds", str(kind), field=name)
 
 
-def _times(name: str, wanted: pa.DataType, came: pa.DataType) -> Iterator[tuple[str, pa.DataType]]:
+def _times(column: Column, path: str, came: pa.DataType) -> Iterator[tuple[str, pa.DataType]]:
     """Yield each place of a TIMESTAMP in a column, with the type that came for it."""
-    if pa.types.is_timestamp(wanted) and wanted.tz is not None:
-        yield name, came
-    elif pa.types.is_list(wanted) and pa.types.is_list(came):
-        yield from _times(name, wanted.value_type, came.value_type)
-    elif pa.types.is_struct(wanted) and pa.types.is_struct(came):
-        for field in wanted:
-            if (place := came.get_field_index(field.name)) >= 0:
-                yield from _times(f"{name}.{field.name}", field.type, came.field(place).type)
+    own = came.value_type if column.mode is Mode.REPEATED and pa.types.is_list(came) else came
+    if column.type is BqType.TIMESTAMP:
+        yield path, own
+    for field in column.fields if pa.types.is_struct(own) else ():
+        if (place := own.get_field_index(field.name)) >= 0:
+            yield from _times(field, f"{path}.{field.name}", own.field(place).type)
 
 
 def _codec(batch: BatchBytes | None) -> str | None:
