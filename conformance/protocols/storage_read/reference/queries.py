@@ -79,12 +79,13 @@ class RunOfQuery:
 class Queries(abc.ABC):
     """The part of the service that runs queries. ``results`` are those of the last :data:`MOST`, by their jobs.
 
-    ``inserted`` are those of jobs.insert, None if the query writes its rows into a table of its own.
+    ``inserted`` are those of jobs.insert, and ``written`` names those among them that write into a table of their own.
     """
 
     catalogue: Catalogue
     results: dict[str, RunOfQuery]
-    inserted: dict[str, RunOfQuery | None]
+    inserted: dict[str, RunOfQuery]
+    written: set[str]
 
     def run_query(self, project: str, body: dict[str, Any]) -> dict[str, Any]:
         """The answer of jobs.query.
@@ -212,7 +213,7 @@ class Queries(abc.ABC):
         named = _STREAM.fullmatch(request.read_stream)
         if named is None:
             return None
-        if named[3] in self.inserted and self.inserted[named[3]] is None:
+        if named[3] in self.written:
             self.refuse(Reason.WRITTEN_TABLE)
         asked = self.results.get(named[3]) or self.inserted.get(named[3])
         if asked is None or not self.is_location(named[2]):

@@ -168,9 +168,9 @@ class Api:
             raise _HttpError(400, 'expected "configuration.query": this server runs load jobs only as uploads')
         job = self._jobs.query(project, query)
         text, number = str(query.get("query", "")), job["jobReference"]["jobId"]
-        written = query.get("destinationTable")
         if not job["status"].get("errorResult"):
-            self._queries.inserted[number] = None if written else self._queries.select(text, query, number)
+            self._queries.inserted[number] = self._queries.select(text, query, number)
+            self._queries.written.update([number] * ("destinationTable" in query))
         return job
 
     def run_query(self, body: Body, _query: Mapping[str, str], project: str) -> Body:

@@ -74,6 +74,7 @@ class ReadService(Queries):
         self.sessions = Sessions()
         self.results = {}
         self.inserted = {}
+        self.written = set()
 
     def restore(self, streams: Sequence[Stream]) -> None:
         """Serve the streams of a server that was stopped."""

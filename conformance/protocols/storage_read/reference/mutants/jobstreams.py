@@ -197,7 +197,7 @@ class WrittenTableHasStream(ReadService):
 
     def read_rows(self, request: Any) -> Any:
         parts = request.read_stream.split("/")
-        if "jobs" in parts and self.inserted.get(parts[5], self) is None:
+        if "jobs" in parts and parts[5] in self.written:
             return iter(())
         return super().read_rows(request)
 
