@@ -18,7 +18,7 @@ __all__ = ["CAPABILITY", "draw_query", "draw_query_case", "is_result"]
 
 CAPABILITY: Final = "query-results"
 """The capability that a query needs."""
-_COUNTS: Final = (0, 1, 2, 5, 9, 33, 129)
+_MOST: Final = 129
 _MOST_WRITTEN: Final = 33
 """Rows that are written out, so that a query can name their order."""
 _PLACES: Final = ("page", "page", "0", "inside", "last", "end", "1", "3")
@@ -29,7 +29,10 @@ def draw_query_case(seed: int, index: int, *, case_id: str) -> Case:
     choices = Seeded(seed, index, CAPABILITY)
     profile = profiles()["server"]
     columns = tuple(map(_without_parameters, draw_table_columns(choices, profile)))
-    recipe = dataclasses.replace(draw_recipe(choices, profile, columns), rows=choices.pick(_COUNTS))
+    recipe = dataclasses.replace(
+        draw_recipe(choices, profile, columns),
+        rows=choices.pick(tuple(count for count in profile.rows if count <= _MOST)),
+    )
     table = Table(columns, recipe=recipe)
     statements = [QueryStatement.SELECT, QueryStatement.SELECT, QueryStatement.NOTHING]
     if columns[0].name == ROW_ID and recipe.rows <= _MOST_WRITTEN:
