@@ -198,3 +198,20 @@ def test_a_body_that_is_no_object_is_a_finding(exchanges: dict[str, Exchange], b
     exchange = dataclasses.replace(exchanges[case.id], calls=(dataclasses.replace(call, responses=(body,)),))
 
     assert "answer-is-json" in failed(case, exchange)
+
+
+def test_times_of_another_digit_are_other_rows(exchanges: dict[str, Exchange]) -> None:
+    """A text of a page is compared as the time that it says."""
+    case = CASES["query-results.times"]
+    calls = list(exchanges[case.id].calls)
+    place = next(place for place, call in enumerate(calls) if b"PICOS" in call.request and call.method == "jobs.query")
+    answer = json.loads(calls[place].responses[0])
+    batch = base64.b64decode(answer["arrowRecordBatch"]["serializedRecordBatch"])
+    changed = batch.replace(b"1678-01", b"1679-01")
+    answer["arrowRecordBatch"]["serializedRecordBatch"] = base64.b64encode(changed).decode()
+    calls[place] = dataclasses.replace(calls[place], responses=(json.dumps(answer).encode(),))
+
+    found = failed(case, dataclasses.replace(exchanges[case.id], calls=tuple(calls)))
+
+    assert changed != batch
+    assert "page-has-rows-of-the-result" in found
