@@ -20,7 +20,7 @@ from conformance.wire.arrow import DecodingError, schema_to_arrow
 __all__ = ["FORMS", "NO_ROWS", "ResultPage", "ResultRead", "answered", "came", "expected_of", "pages", "queries",
            "results", "selects", "served_results"]  # fmt: skip
 
-NO_ROWS: Final = (QueryStatement.CREATE, QueryStatement.WRONG)
+NO_ROWS: Final = (QueryStatement.CREATE, QueryStatement.INSERT, QueryStatement.WRONG)
 """The statements that have no result."""
 FORMS: Final = {"NANOS": pa.timestamp("ns", "UTC"), "PICOS": pa.utf8()}
 """The Arrow types that a query may ask for in place of microseconds."""

@@ -33,7 +33,7 @@ NUMBER: Final = re.compile(r"-?[0-9]{1,19}")
 CODECS: Final = ("", "LZ4_FRAME", "ZSTD")
 FORMATS: Final = ("", "ARROW", "STRUCT_ENCODING")
 TIMES: Final = ("", "MICROS", "NANOS", "PICOS")
-_NO_ROWS: Final = (QueryStatement.CREATE, QueryStatement.WRONG)
+_NO_ROWS: Final = (QueryStatement.CREATE, QueryStatement.INSERT, QueryStatement.WRONG)
 
 
 def check_steps(case: Case) -> None:

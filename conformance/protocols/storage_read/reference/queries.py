@@ -36,6 +36,9 @@ _SELECT: Final = re.compile(
     r"SELECT \* FROM `([^`]+)`\.`([^`]+)`\.`([^`]+)`(?P<ordered> ORDER BY row_id DESC)?(?P<nothing> LIMIT 0)?"
 )
 _CREATE: Final = re.compile(r"CREATE TABLE `([^`]+)`\.`([^`]+)`\.`([^`]+)` \(x INT64\)")
+_INSERT: Final = re.compile(
+    r"INSERT INTO `([^`]+)`\.`([^`]+)`\.`([^`]+)` SELECT \* FROM `([^`]+)`\.`([^`]+)`\.`([^`]+)` WHERE FALSE"
+)
 _STREAM: Final = re.compile(r"projects/([^/]+)/locations/([^/]+)/jobs/([^/]+)/streams/_default")
 _CODECS: Final = {"": "", "COMPRESSION_UNSPECIFIED": "", "LZ4_FRAME": "LZ4_FRAME", "ZSTD": "ZSTD"}
 
@@ -98,6 +101,9 @@ class Queries(abc.ABC):
         if (made := _CREATE.fullmatch(text)) is not None and not body.get("dryRun"):
             self.catalogue.create_table(TableId(*made.groups()), ())
             return self.without_rows(project, job)
+        if (changed := _INSERT.fullmatch(text)) is not None and not body.get("dryRun"):
+            self.catalogue.snapshot(TableId(*changed.groups()[:3]))
+            return self.without_rows(project, job) | {"numDmlAffectedRows": "0"}
         asked = self.select(text, body, job)
         if body.get("dryRun"):
             return self.dry_answer(project)

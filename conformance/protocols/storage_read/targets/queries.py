@@ -76,6 +76,9 @@ def _statement(statement: QueryStatement, names: Names) -> str:
             return f"{select_statement(names)} LIMIT 0"
         case QueryStatement.CREATE:
             return f"CREATE TABLE `{names.project}`.`{names.dataset}`.`{names.table}{CREATED}` (x INT64)"
+        case QueryStatement.INSERT:
+            place = f"`{names.project}`.`{names.dataset}`.`{names.table}`"
+            return f"INSERT INTO {place} {select_statement(names)} WHERE FALSE"
         case QueryStatement.WRONG:
             return "SELEC 1"
         case _:
