@@ -269,6 +269,7 @@ def job_is_named(query: QueryView) -> Iterator[Violation]:
     "query-results.times-have-one-form",
     over=lambda view: [page for page in pages(view) if page.query.step.timestamps in FORMS],
     source=(ARROW_PROTO, DISCOVERY),
+    level=Level.SHOULD,
     breaks="clients that read every TIMESTAMP in the form that they asked for",
 )
 def times_have_one_form(page: ResultPage) -> Iterator[Violation]:
@@ -399,6 +400,7 @@ def statement_without_rows_has_no_arrow(query: QueryView) -> Iterator[Violation]
     "query-results.wrong-query-is-an-error",
     over=lambda view: [call for call in queries(view) if call.step.statement is QueryStatement.WRONG],
     source=DISCOVERY,
+    level=Level.SHOULD,
     breaks="every client: a query that did not run looks like one without rows",
 )
 def wrong_query_is_an_error(query: QueryView) -> Iterator[Violation]:
@@ -411,6 +413,7 @@ def wrong_query_is_an_error(query: QueryView) -> Iterator[Violation]:
     "query-results.dry-run-has-no-rows",
     over=lambda view: [call for call in queries(view) if call.step.dry_run and call.ok],
     source=DISCOVERY,
+    level=Level.SHOULD,
     breaks="clients that ask what a query costs: it has run",
 )
 def dry_run_has_no_rows(query: QueryView) -> Iterator[Violation]:
@@ -612,6 +615,7 @@ def other_location_is_not_found(read: ResultView) -> Iterator[Violation]:
     "query-results.negative-offset-is-refused",
     over=lambda view: [read for read in results(view) if read.step.offset.startswith("-")],
     source=STORAGE_PROTO,
+    level=Level.SHOULD,
     breaks="a client whose offset is wrong gets rows of another place",
 )
 def negative_offset_is_refused(read: ResultView) -> Iterator[Violation]:
