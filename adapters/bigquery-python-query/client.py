@@ -23,7 +23,7 @@ sys.modules["pandas_gbq"] = None  # type: ignore[assignment]
 
 NAME = "google-cloud-bigquery"
 SINCE = (3, 47)
-"""Versions before send the codec in a field that the API does not have."""
+"""Versions before leave out the client of the Storage API that they are given, in every method but one."""
 OPTIONS = [
     ("grpc.max_send_message_length", -1),
     ("grpc.max_receive_message_length", -1),
@@ -40,8 +40,6 @@ def storage(asked: Mapping[str, Any]) -> Any:
 
 def result(asked: Mapping[str, Any]) -> Any:
     """The rows of the query, which the client has not read yet."""
-    if tuple(map(int, bigquery.__version__.split(".")[:2])) < SINCE:
-        raise Unsupported("google-cloud-bigquery 3.47.0 is the first version that is asked")
     client = bigquery.Client(
         project=asked["project"], credentials=AnonymousCredentials(), client_options={"api_endpoint": asked["rest"]}
     )
@@ -50,6 +48,8 @@ def result(asked: Mapping[str, Any]) -> Any:
 
 def to_arrow(asked: Mapping[str, Any]) -> list[pa.RecordBatch]:
     """The batches of the whole table."""
+    if tuple(map(int, bigquery.__version__.split(".")[:2])) < SINCE:
+        raise Unsupported("google-cloud-bigquery 3.47.0 is the first version that uses the storage client given")
     return batches_of(result(asked).to_arrow(bqstorage_client=storage(asked), create_bqstorage_client=False))
 
 

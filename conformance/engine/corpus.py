@@ -64,9 +64,9 @@ def resolve_case(name: str, directory: Path | None = None) -> Case:
 def drawn_again(name: str, *, types: Sequence[str] = (), not_offered: Sequence[str] = ()) -> Case | None:
     """The drawn case or scenario of this id; None if it is the id of none.
 
-    A case is drawn without some ``types``, a scenario without what is ``not_offered``.
+    A case is drawn without some ``types``, and both without what is ``not_offered``.
     """
     place = parse_scenario_id(name)
     if place is not None:
         return draw_scenario(place.seed, place.index, profile=place.profile, not_offered=not_offered)
-    return redraw(name, not_offered=types)
+    return redraw(name, not_offered=(*types, *not_offered))

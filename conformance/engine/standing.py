@@ -105,11 +105,14 @@ SHOWN_WITH: Final[tuple[tuple[str, str], ...]] = (
     ("offsets.negative-is-refused", "offsets.resumed-read-is-served"),
     ("combination.beyond-the-end-is-refused", "combination.permitted-request-is-served"),
     ("errors.*", "session.plain-request-is-served"),
-    ("query-results.other-*", "query-results.stream-is-served"),
+    *(
+        (f"query-results.{name}-*", "query-results.stream-is-served")
+        for name in ("other", "unknown", "written", "negative")
+    ),
     # an answer in OK counts only where rows come
     ("query-results.request-is-served", "query-results.page-has-a-batch"),
     ("query-results.answer-is-json", "query-results.page-has-a-batch"),
-    ("query-results.statement-*", "query-results.page-has-a-batch"),
+    *((f"query-results.{name}-*", "query-results.page-has-a-batch") for name in ("statement", "wrong", "dry")),
     ("calls.*", "rows.none-is-missing"),
     ("session.*", "rows.none-is-missing"),
     ("snapshot.*", "rows.none-is-missing"),

@@ -87,7 +87,7 @@ def offering(profile: Profile, not_offered: Collection[str]) -> Profile:
 def draw_case(seed: int, index: int, *, profile: str, not_offered: Collection[str] = ()) -> Case:
     """Return the ``index``-th case of a seed, independent of other cases that are drawn and of their order.
 
-    Its table has no column of a type in ``not_offered``.
+    Its table has no column of a type in ``not_offered``, and it needs no capability in it.
 
     Raises:
         KeyError: :func:`profiles` has no such profile.
@@ -95,7 +95,7 @@ def draw_case(seed: int, index: int, *, profile: str, not_offered: Collection[st
     case_id = generated_id(seed, index, profile=profile)
     found = profiles()[profile]
     special = plugin(GeneratePlugin, found.protocol).draw_special(seed, index, case_id) if found.requests else None
-    if special is not None and types_in(special.table.columns).isdisjoint(not_offered):
+    if special is not None and {*types_in(special.table.columns), *special.needs}.isdisjoint(not_offered):
         return special
     return draw_case_by(Seeded(seed, index, profile), offering(profiles()[profile], not_offered), case_id=case_id)
 

@@ -36,6 +36,7 @@ SUCCESS: Final = 200
 _REFUSED: Final = re.compile(r"HTTP ([45][0-9]{2}) (.*)", re.DOTALL)
 """The status of a call that ended in an error of HTTP, as drivers and the proxy record it, and the body."""
 _STREAM: Final = re.compile(r"projects/[^/]+/locations/[^/]+/jobs/([^/]+)/streams/_default")
+_MICROS: Final = frozenset({"PICOS_TIMESTAMP_PRECISION_UNSPECIFIED", "TIMESTAMP_PRECISION_MICROS"})
 _PLAIN: Final = frozenset({"", "QUERY_RESULTS_FORMAT_UNSPECIFIED", "STRUCT_ENCODING"})
 
 
@@ -150,7 +151,8 @@ def query_reads(case: Case, exchange: Exchange) -> Iterator[FullRead]:
 
     Where rows remain behind the page, a read of the job's stream from there has to be recorded that ended in OK, and
     the answer has to name the job's place, which is a part of the stream's name. An answer that does not say that the
-    query is complete is left to the clauses: clients ask on, and what they would be told is not recorded.
+    query is complete is left to the clauses: clients ask on, and what they would be told is not recorded. So is a
+    result whose times are no microseconds, the only form that clients ask for.
     """
     if not exchange.driven:
         return
@@ -159,6 +161,8 @@ def query_reads(case: Case, exchange: Exchange) -> Iterator[FullRead]:
         answer = _parsed(query.answer)
         rows = _page_rows(answer)
         if not isinstance(step, RunQuery) or not query.arrow or rows is None or answer.get("jobComplete") is not True:
+            continue
+        if _form(_parsed(query.request)):
             continue
         streams: tuple[RecordedStream, ...] = ()
         if answer.get("pageToken"):
@@ -180,9 +184,11 @@ def _streams(case: Case, exchange: Exchange, label: str, rows: int) -> Iterator[
     """The reads of the stream of a query's job from the row behind the page."""
     for call in exchange.calls:
         step = case.steps[call.step]
-        if isinstance(step, ReadResult) and step.query == label and _complete(call):
+        if not isinstance(step, ReadResult) or step.query != label or not _complete(call):
+            continue
+        if not (step.listed or step.written or step.job or step.location):
             request = proto.ReadRowsRequest.FromString(call.request)
-            if request.offset == rows and not step.location:
+            if request.offset == rows:
                 yield RecordedStream(request.read_stream, call.responses)
 
 
@@ -203,7 +209,14 @@ def _question(body: Mapping[str, Any]) -> tuple[object, ...]:
     codec = (options if isinstance(options, dict) else {}).get("bufferCompression")
     codec = "" if codec in (None, "COMPRESSION_UNSPECIFIED") else codec
     text = str(body.get("query", "")).strip().rstrip(";").rstrip()
-    return text, _asks_arrow(body), codec if _asks_arrow(body) else ""
+    return text, _asks_arrow(body), (codec, _form(body)) if _asks_arrow(body) else ""
+
+
+def _form(body: Mapping[str, Any]) -> str:
+    """The form of times that a query names; empty for microseconds."""
+    options = body.get("arrowSerializationOptions")
+    named = name_in(options.get("picosTimestampPrecision")) if isinstance(options, dict) else ""
+    return "" if named in _MICROS else named
 
 
 def _most(body: Mapping[str, Any]) -> float:

@@ -185,6 +185,10 @@ class QueryStatement(enum.StrEnum):
     """Every column of no row."""
     CREATE = "create"
     """It makes an empty table with one column, so that there are no rows to answer with."""
+    INSERT = "insert"
+    """It inserts none of the table's own rows, so that there are no rows to answer with."""
+    WRONG = "wrong"
+    """No statement of SQL."""
 
 
 class ReadingOutcome(enum.StrEnum):

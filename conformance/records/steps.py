@@ -120,8 +120,10 @@ class SplitStream(CallStep):
 class RunQuery(CallStep):
     """Call ``jobs.query`` and remember its job as ``label``.
 
-    ``results`` is the ``queryResultsFormat`` (unset if empty), ``max_results`` the size of a page (unset if 0), and
-    ``buffer_compression`` the codec of the batches. Without ``optional_job``, the server has to make a job.
+    ``results`` is the ``queryResultsFormat`` (unset if empty), ``max_results`` the size of a page (unset if 0),
+    ``buffer_compression`` the codec of the batches, and ``timestamps`` the form of times: ``""`` (unset), ``"MICROS"``,
+    ``"NANOS"`` or ``"PICOS"``. Without ``optional_job``, the server has to make a job. ``cached`` permits an answer
+    from the cache, and a ``dry_run`` runs nothing.
     """
 
     TAG: ClassVar[str] = "run-query"
@@ -133,7 +135,10 @@ class RunQuery(CallStep):
     results: str = "ARROW"
     max_results: int = 0
     buffer_compression: str = ""
+    timestamps: str = ""
     optional_job: bool = False
+    cached: bool = False
+    dry_run: bool = False
     expect: Expect = Expect()
 
 
@@ -142,17 +147,24 @@ class ReadResult(CallStep):
     """Call ReadRows on the stream of a query's job, with the options of the query.
 
     ``offset`` is a number, or a place: ``"page"`` (the row behind the page of the answer), ``"inside"`` (a row inside
-    of the page), ``"end"`` (the number of all rows, as far as the answer says it) or ``"last"``. ``location`` replaces
-    that of the job. A step without such a job or place is skipped.
+    of the page), ``"end"`` (the number of all rows, as far as the answer says it) or ``"last"``. ``location`` and
+    ``job`` replace those of the job. A step without such a job or place is skipped. ``listed`` calls
+    ``jobs.getQueryResults`` in place of ReadRows. ``written`` reads the stream of the latest query that wrote its rows
+    into a table of its own.
     """
 
     TAG: ClassVar[str] = "read-result"
+    LISTING: ClassVar[str] = "jobs.getQueryResults"
+    """The method of its call if it is ``listed``, which is none of gRPC."""
     PLACES: ClassVar[tuple[str, ...]] = ("page", "inside", "last", "end")
     """The offsets that are no numbers."""
 
     query: str = "q"
     offset: str = "page"
     location: str = ""
+    job: str = ""
+    listed: bool = False
+    written: bool = False
     expect: Expect = Expect()
 
 

@@ -38,6 +38,7 @@ class Reason(enum.StrEnum):
     UNKNOWN_COMPRESSION = "unknown-compression"
     TWO_COMPRESSIONS = "two-compressions"
     UNKNOWN_STREAM = "unknown-stream"
+    WRITTEN_TABLE = "written-table"
     SESSION_EXPIRED = "session-expired"
     OFFSET_BEYOND_END = "offset-beyond-end"
     OFFSET_NEGATIVE = "offset-negative"
@@ -130,6 +131,8 @@ REFUSALS: Final[Mapping[Reason, tuple[grpc.StatusCode, str]]] = MappingProxyType
         ),
         # No public record of the text.
         Reason.UNKNOWN_STREAM: (grpc.StatusCode.NOT_FOUND, _ON_STREAM + "the stream does not exist"),
+        # https://github.com/googleapis/google-cloud-java/pull/14458; the code is not recorded
+        Reason.WRITTEN_TABLE: (_PRECONDITION, "This API does not support explicitly-specified destination tables"),
         # https://github.com/GoogleCloudDataproc/spark-bigquery-connector/issues/1316
         Reason.SESSION_EXPIRED: (_PRECONDITION, _ON_STREAM + "session expired at {expired}"),
         # https://github.com/goccy/bigquery-emulator/issues/507

@@ -6,7 +6,6 @@ https://cloud.google.com/bigquery/docs/writing-results (the table of a result, a
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import threading
 import time
@@ -84,7 +83,9 @@ def query_table(tables: RestTables, names: Names, *, into: bool, until: float) -
     project, dataset, table = (result.get(key) for key in ("projectId", "datasetId", "tableId"))
     if not (isinstance(project, str) and isinstance(dataset, str) and isinstance(table, str) and table):
         raise CannotSeed("expected the finished query to name its destinationTable")
-    return dataclasses.replace(names, project=project, dataset=dataset, table=table)
+    named = _part(job, "jobReference")
+    place = f"projects/{names.project}/locations/{named.get('location')}/jobs/{named.get('jobId')}"
+    return Names(project, dataset, table, place if {"location", "jobId"} <= named.keys() else "")
 
 
 def _part(job: Row, key: str) -> Row:

@@ -9,11 +9,15 @@ __all__ = ["Names"]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Names:
-    """The position of a case's table; the resource names of a step are templates over these three names."""
+    """The position of a case's table; the resource names of a step are templates over these three names.
+
+    ``job`` is the resource name of the query that made the table, if one did.
+    """
 
     project: str
     dataset: str
     table: str
+    job: str = ""
 
     def fill(self, template: str, **more: str) -> str:
         """``template`` with ``{project}``, ``{dataset}``, ``{table}`` and the names of ``more`` replaced."""

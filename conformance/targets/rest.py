@@ -100,19 +100,20 @@ class RestClient:
         )
         return _object(where, answer, limit) if answer.body.strip() else {}
 
-    def answered(self, path: str, body: bytes, *, until: float) -> tuple[int, bytes]:
-        """POST ``body`` and return the status and the body of the answer, whatever the status is.
+    def answered(self, path: str, body: bytes | None, *, until: float) -> tuple[int, bytes]:
+        """POST ``body``, or GET if it is None; return the status and the body of the answer, whatever the status is.
 
         Raises :class:`RestError` without an answer.
         """
-        self.sent += len(body)
+        method = "GET" if body is None else "POST"
+        self.sent += len(body or b"")
         until = min(until, time.monotonic() + self._deadline)
         try:
             answer = self._http.exchange(
-                "POST", path, body=body, content_type="application/json", until=until, limit=MAX_ANSWER
+                method, path, body=body, content_type="application/json", until=until, limit=MAX_ANSWER
             )
         except HttpError as error:
-            raise RestError(f"POST {path}: {error}") from None
+            raise RestError(f"{method} {path}: {error}") from None
         return answer.status, answer.body
 
     def delete(self, path: str) -> None:

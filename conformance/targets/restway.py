@@ -75,8 +75,8 @@ class RestTables:
         except RestError as error:
             raise _cannot(error) from None
 
-    def answered(self, path: str, body: bytes, *, until: float) -> tuple[int, bytes]:
-        """POST, and return the status and the body of the answer; raises :class:`NoAnswer` without one."""
+    def answered(self, path: str, body: bytes | None, *, until: float) -> tuple[int, bytes]:
+        """POST a body, or GET; return the status and the body of the answer, or raise :class:`NoAnswer`."""
         try:
             return self._client.answered(path, body, until=until)
         except RestError as error:

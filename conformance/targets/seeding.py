@@ -239,9 +239,11 @@ class Seeder:
         return names
 
     def ask(
-        self, table: SeededTable, asked: tuple[bytes, Sequence[Names]], *, until: float = math.inf
+        self, table: SeededTable, asked: tuple[bytes | str, Sequence[Names]], *, until: float = math.inf
     ) -> tuple[int, bytes]:
         """The status and the body of the answer of jobs.query to a body, which makes the tables of these names.
+
+        In place of a body, a path is asked for what is there.
 
         Raises :class:`CannotSeed` if there is no REST to ask, and :class:`NoAnswer` if there is no answer.
         """
@@ -249,6 +251,8 @@ class Seeder:
             raise CannotSeed("no query can be run: the target has no REST")
         body, made = asked
         table.results.extend(made)
+        if isinstance(body, str):
+            return self._listed.answered(body, None, until=until)
         return self._listed.answered(f"/bigquery/v2/projects/{table.names.project}/queries", body, until=until)
 
     def adopt(self, table: SeededTable, other: Seeder) -> None:

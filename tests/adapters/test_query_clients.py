@@ -21,6 +21,8 @@ pytestmark = pytest.mark.slow(env="adapters")
 
 PROGRAMS = shipped_programs(QUERY_RESULTS)
 PATHS = [info.name for program in PROGRAMS.values() for info in program.paths.values()]
+LOSING = [path for path in PATHS if path.startswith("bigquery-python-query.")]
+"""Those of 3.47.0; versions before read every row from the stream, which the reference has all the same."""
 SECONDS = 60.0
 """Processor time of an answer: this is no test of speed."""
 
@@ -51,7 +53,7 @@ def test_a_built_path_reads_a_result(path: str, pool: QueryPool) -> None:
 
 
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("path", LOSING)
 def test_a_format_that_is_ignored_loses_every_row(path: str, pool: QueryPool) -> None:
     """The cell of the matrix, again."""
     (one,) = query_mutated([MUTANTS["query-results.format-ignored"]], load_corpus())
@@ -60,7 +62,7 @@ def test_a_format_that_is_ignored_loses_every_row(path: str, pool: QueryPool) ->
 
 
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("path", LOSING)
 def test_a_result_of_one_page_without_a_batch_is_lost(path: str, pool: QueryPool) -> None:
     """Rows behind a page would come from the stream, whose read then begins at its first row."""
     asked = dataclasses.replace(healthy(load_corpus(), "query-results.one-page"), mutant="query-results.no-batch")

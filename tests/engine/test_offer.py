@@ -57,7 +57,7 @@ def test_silence_with_other_rows_fails_and_a_refusal_does_not(mutant: str | None
 def test_cases_are_drawn_around_types_that_are_not_offered() -> None:
     """No generated case and no scenario has such a column, and the target lacks nothing for them."""
     without = ("TIME", "INTERVAL", "NUMERIC", "BYTES")
-    offer = Offer(not_offered=without)
+    offer = Offer(["query-results"], without)
     cases = [
         *(draw_case(3, index, profile="server", not_offered=without) for index in range(60)),
         *(draw_member(3, index, profile="server", family=5, not_offered=without) for index in range(20)),

@@ -64,7 +64,7 @@ def test_drawn_cases_are_the_same_everywhere() -> None:
         for index in range(100):
             digest.update(json.dumps(to_json(draw_case(2026, index, profile=name)), sort_keys=True).encode())
 
-    assert digest.hexdigest() == "f96408c589e61d1c4143b0a28e9a3f2f5dd1041a4d9a2a796ac6dd043212c1fe"
+    assert digest.hexdigest() == "04069d1a99a4b0fb16e9e5c29d08eb185cc83afad6772a63a9b2e589a2ae91c2"
 
 
 def test_a_case_may_ask_for_more_columns_than_there_are_names() -> None:
@@ -150,6 +150,8 @@ def test_selected_paths_exist_and_do_not_overlap() -> None:
     """Every selected path names a column, and none is inside another."""
     for case in drawn("server")[:600]:
         session = case.steps[0]
+        if case.needs:  # a query, which selects every column
+            continue
         assert isinstance(session, CreateSession)
         for path in session.selected_fields:
             columns = case.table.columns

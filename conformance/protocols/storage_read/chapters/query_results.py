@@ -22,10 +22,19 @@ from conformance.contract.bytefields import BatchBytes
 from conformance.contract.clause import Violation, clause
 from conformance.contract.comparing.matching import common, comparable, match_rows, row_hashes, show_row
 from conformance.contract.jobanswer import name_in
-from conformance.contract.sources import DISCOVERY, JOB_STREAMS, PYTHON_QUERIES, QUERY_PAGES, STORAGE_PROTO, Sources
+from conformance.contract.sources import (
+    ARROW_PROTO,
+    DISCOVERY,
+    JOB_STREAMS,
+    PYTHON_QUERIES,
+    QUERY_PAGES,
+    STORAGE_PROTO,
+    Sources,
+)
 from conformance.protocols.storage_read.chapters.compression import CODECS, WORTHWHILE
-from conformance.protocols.storage_read.contract.queryview import QueriesView, QueryView, ResultView
+from conformance.protocols.storage_read.contract.queryview import ListingView, QueriesView, QueryView, ResultView
 from conformance.protocols.storage_read.contract.results import (
+    FORMS,
     NO_ROWS,
     ResultPage,
     ResultRead,
@@ -39,7 +48,8 @@ from conformance.protocols.storage_read.contract.results import (
     served_results,
 )
 from conformance.protocols.storage_read.contract.violations import fields_differ
-from conformance.records import Level, QueryStatement
+from conformance.records import BqType, Column, Level, Mode, QueryStatement
+from conformance.wire.arrow import DecodingError, schema_to_arrow
 
 Check: TypeAlias = Callable[[Any], Iterable[Violation]]
 
@@ -200,6 +210,19 @@ def total_is_true(query: QueryView) -> Iterator[Violation]:
 
 
 @_clause(
+    "query-results.counts-are-texts",
+    over=answered,
+    source=DISCOVERY,
+    breaks="google-cloud-bigquery (Java): the parser of its answers refuses a number for an int64 (from its source)",
+)
+def counts_are_texts(query: QueryView) -> Iterator[Violation]:
+    """``pageRowCount`` and ``totalRows`` are 64-bit integers, which are texts in the JSON of the API."""
+    for key in ("pageRowCount", "totalRows"):
+        if query.has(key) and not isinstance(said := (query.answer or {}).get(key), str):
+            yield Violation(f"{key} as a text", f"{type(said).__name__} {said!r:.40}", field=key)
+
+
+@_clause(
     "query-results.token-says-that-rows-remain",
     over=pages,
     breaks="google-cloud-bigquery 3.47.0 (Python): only pageToken tells it that rows remain",
@@ -240,6 +263,48 @@ def job_is_named(query: QueryView) -> Iterator[Violation]:
         places = (named, answer) if key == "location" else (named,)
         if not any(isinstance(one, dict) and name_in(one.get(key)) for one in places):
             yield Violation(f"jobReference.{key}", "none", field=f"jobReference.{key}")
+
+
+@_clause(
+    "query-results.times-have-one-form",
+    over=lambda view: [page for page in pages(view) if page.query.step.timestamps in FORMS],
+    source=(ARROW_PROTO, DISCOVERY),
+    level=Level.SHOULD,
+    breaks="clients that read every TIMESTAMP in the form that they asked for",
+)
+def times_have_one_form(page: ResultPage) -> Iterator[Violation]:
+    """Every TIMESTAMP of a page, nested ones too, has the form that the query names, or every one has microseconds.
+
+    The proto applies the form to columns "with the TIMESTAMP type". Whether it means those of 12 digits alone is open,
+    and so are the bounds of RANGE.
+    """
+    schema = page.query.schema.message.schema if page.query.schema is not None else None
+    try:
+        came = None if schema is None else schema_to_arrow(schema)
+    except DecodingError:
+        return
+    found = [
+        one
+        for column in page.query.view.case.table.columns
+        if came is not None and len(places := came.get_all_field_indices(column.name)) == 1
+        for one in _times(column, column.name, came.field(places[0]).type)
+    ]
+    named = FORMS[page.query.step.timestamps]
+    if others := [one for one in found if one[1] != named]:
+        moved = len(others) < len(found)
+        others = others if moved else [one for one in found if one[1] != pa.timestamp("us", "UTC")]
+        for name, kind in others[:1]:
+            yield Violation(f"{named} for {name!r}" if moved else f"{named}, or microseconds", str(kind), field=name)
+
+
+def _times(column: Column, path: str, came: pa.DataType) -> Iterator[tuple[str, pa.DataType]]:
+    """Yield each place of a TIMESTAMP in a column, with the type that came for it."""
+    own = came.value_type if column.mode is Mode.REPEATED and pa.types.is_list(came) else came
+    if column.type is BqType.TIMESTAMP:
+        yield path, own
+    for field in column.fields if pa.types.is_struct(own) else ():
+        if (place := own.get_field_index(field.name)) >= 0:
+            yield from _times(field, f"{path}.{field.name}", own.field(place).type)
 
 
 def _codec(batch: BatchBytes | None) -> str | None:
@@ -332,6 +397,63 @@ def statement_without_rows_has_no_arrow(query: QueryView) -> Iterator[Violation]
 
 
 @_clause(
+    "query-results.wrong-query-is-an-error",
+    over=lambda view: [call for call in queries(view) if call.step.statement is QueryStatement.WRONG],
+    source=DISCOVERY,
+    level=Level.SHOULD,
+    breaks="every client: a query that did not run looks like one without rows",
+)
+def wrong_query_is_an_error(query: QueryView) -> Iterator[Violation]:
+    """A query that is no SQL ends in an error, of the call or in ``errors``, and not as one without rows."""
+    if query.ok and query.complete and not query.has("errors"):
+        yield Violation("an error", "an answer with " + (", ".join(sorted(query.answer or {})) or "no field"))
+
+
+@_clause(
+    "query-results.dry-run-has-no-rows",
+    over=lambda view: [call for call in queries(view) if call.step.dry_run and call.ok],
+    source=DISCOVERY,
+    level=Level.SHOULD,
+    breaks="clients that ask what a query costs: it has run",
+)
+def dry_run_has_no_rows(query: QueryView) -> Iterator[Violation]:
+    """A query with ``dryRun`` is not run: its answer has no rows, in Arrow or in JSON, and no page token.
+
+    A schema, and a batch without rows, are open.
+    """
+    batch = query.batch.arrow() if query.batch is not None else None
+    rows = batch.num_rows if batch is not None else 0
+    if rows or query.has("rows") or query.has("pageToken"):
+        yield Violation("no rows", f"{many(rows, 'row')} in Arrow" if rows else "rows in JSON, or a page token")
+
+
+@_clause(
+    "query-results.listing-has-rows",
+    over=lambda view: [
+        call
+        for call in (view.listings if isinstance(view, QueriesView) else ())
+        if call.query is not None and call.query.has_arrow
+    ],
+    source=(DISCOVERY, PYTHON_QUERIES),
+    level=Level.SHOULD,
+    breaks="google-cloud-bigquery 3.47.0 (Python), which asks it for the schema of no rows (from its source)",
+)
+def listing_has_rows(call: ListingView) -> Iterator[Violation]:
+    """jobs.getQueryResults, which has no format, lists the result of a query in Arrow as ``schema`` and ``rows``."""
+    assert call.query is not None
+    if not call.ok or not call.complete:
+        if not call.ok:
+            yield Violation("status OK", f"{call.raw.status}: {call.raw.details}")
+        return
+    if call.has_arrow:
+        yield Violation("rows in JSON", "fields of Arrow")
+    elif not call.has("schema"):
+        yield Violation("schema", "none", field="schema")
+    elif expected_of(call.query).num_rows and not call.has("rows"):
+        yield Violation("rows", "none", field="rows")
+
+
+@_clause(
     "query-results.plain-query-has-rows",
     over=lambda view: [call for call in queries(view) if call.step.results != "ARROW" and call.ok and call.complete],
     source=DISCOVERY,
@@ -419,6 +541,8 @@ def stream_has_the_rows_from_the_offset(found: ResultRead) -> Iterator[Violation
 def page_and_stream_are_the_result(found: ResultRead) -> Iterator[Violation]:
     """The page, and the stream from the row behind it, have every row of the result once."""
     assert found.page is not None
+    if not found.page.rows.schema.equals(found.rows.schema):
+        return  # the form of the stream is another than that of the page, which a clause of its own reports
     match = match_rows(expected_of(found.query), pa.concat_tables([found.page.rows, found.rows]))
     if not match.exact:
         lost, more = len(match.missing), len(match.repeated) + len(match.foreign)
@@ -485,6 +609,46 @@ def other_location_is_not_found(read: ResultView) -> Iterator[Violation]:
     """The stream of a job in a location that does not exist ends in NOT_FOUND, or in INVALID_ARGUMENT for its name."""
     if read.raw.status not in ("NOT_FOUND", "INVALID_ARGUMENT"):
         yield Violation("NOT_FOUND or INVALID_ARGUMENT", read.raw.status or "no status")
+
+
+@_stream(
+    "query-results.negative-offset-is-refused",
+    over=lambda view: [read for read in results(view) if read.step.offset.startswith("-")],
+    source=STORAGE_PROTO,
+    level=Level.SHOULD,
+    breaks="a client whose offset is wrong gets rows of another place",
+)
+def negative_offset_is_refused(read: ResultView) -> Iterator[Violation]:
+    """A read of the stream from a negative offset ends in an error: the offset "must be non-negative"."""
+    if read.ok:
+        yield Violation("INVALID_ARGUMENT, or another error", read.raw.status)
+
+
+@_stream(
+    "query-results.unknown-job-is-not-found",
+    over=lambda view: [read for read in results(view) if read.step.job],
+    breaks="every client: a job that a server has forgotten looks like one without rows",
+)
+def unknown_job_is_not_found(read: ResultView) -> Iterator[Violation]:
+    """The stream of a job that does not exist ends in an error, and never in OK as that of a result without rows."""
+    if read.ok:
+        yield Violation("NOT_FOUND", read.raw.status)
+
+
+@_stream(
+    "query-results.written-table-has-no-stream",
+    over=lambda view: [read for read in results(view) if read.step.written],
+    source=JOB_STREAMS,
+    level=Level.SHOULD,
+    breaks="clients that read the table where the stream is refused: rows of no order",
+)
+def written_table_has_no_stream(read: ResultView) -> Iterator[Violation]:
+    """The stream of a job that wrote into a table of its own ends in FAILED_PRECONDITION or INVALID_ARGUMENT.
+
+    The service says that it does not support such tables; its code is not recorded.
+    """
+    if read.raw.status not in ("FAILED_PRECONDITION", "INVALID_ARGUMENT"):
+        yield Violation("FAILED_PRECONDITION or INVALID_ARGUMENT", read.raw.status or "no status")
 
 
 @_stream("query-results.row-count-is-true", over=came)

@@ -13,22 +13,16 @@ from conformance.contract.raised import remembered_property
 from conformance.protocols.storage_read.contract.view import ReadView, StorageCall, StorageView
 from conformance.records import Call, ReadResult, RunQuery, Step
 
-__all__ = ["CAPABILITY", "QueriesView", "QueryView", "ResultView"]
+__all__ = ["CAPABILITY", "ListingView", "QueriesView", "QueryView", "ResultView"]
 
 CAPABILITY: Final = "query-results"
 """What a server declares that answers queries in Arrow."""
 
 
-class QueryView(StorageCall):
-    """A call of jobs.query: its request and its answer are JSON objects."""
+class _JsonView(StorageCall):
+    """A call over REST, whose answer is a JSON object."""
 
     view: QueriesView
-    step: RunQuery
-
-    @remembered_property
-    def request(self) -> Any:
-        """The request."""
-        return parse_object(self.raw.request)
 
     @remembered_property
     def answer(self) -> dict[str, Any] | None:
@@ -39,25 +33,6 @@ class QueryView(StorageCall):
             return parse_object(self.raw.responses[0])
         except ForeignJsonError:
             return None
-
-    def _bytes(self, place: int) -> bytes | None:
-        try:
-            return arrow_in(self.answer or {}, ARROW_FIELDS[place])
-        except ValueError:
-            return None
-
-    @remembered_property
-    def schema(self) -> SchemaBytes | None:
-        """The Arrow schema of the page; None if the answer has none in base64."""
-        data = self._bytes(0)
-        return None if data is None else SchemaBytes(self.index, 0, data, "query")
-
-    @remembered_property
-    def batch(self) -> BatchBytes | None:
-        """The record batch of the page; None if the answer has none in base64."""
-        data = self._bytes(1)
-        schema = self.schema.message.schema if self.schema is not None else None
-        return None if data is None else BatchBytes(self.index, 0, data, schema, self.view.decompression)
 
     def says(self, key: str) -> str:
         """A field of the answer that is a text; empty if it is absent or something else."""
@@ -81,6 +56,10 @@ class QueryView(StorageCall):
             return f"an object with {', '.join(sorted(value)) or 'nothing'}, in which it is not"
         return "none" if value is None else f"{str(value)[:40]!r}"
 
+    def has(self, key: str) -> bool:
+        """True if the answer has a field with a value: null, and a list or text without content, are none."""
+        return (self.answer or {}).get(key) not in (None, [], "")
+
     @property
     def complete(self) -> bool:
         """True unless the answer says that the query still runs: then it has no rows of any form."""
@@ -91,15 +70,52 @@ class QueryView(StorageCall):
         """True if the answer has a field of Arrow, whatever is in it; in JSON, null is no value."""
         return self.has("arrowSchema") or self.has("arrowRecordBatch")
 
+
+class QueryView(_JsonView):
+    """A call of jobs.query: its request and its answer are JSON objects."""
+
+    step: RunQuery
+
+    @remembered_property
+    def request(self) -> Any:
+        """The request."""
+        return parse_object(self.raw.request)
+
+    def _bytes(self, place: int) -> bytes | None:
+        try:
+            return arrow_in(self.answer or {}, ARROW_FIELDS[place])
+        except ValueError:
+            return None
+
+    @remembered_property
+    def schema(self) -> SchemaBytes | None:
+        """The Arrow schema of the page; None if the answer has none in base64."""
+        data = self._bytes(0)
+        return None if data is None else SchemaBytes(self.index, 0, data, "query")
+
+    @remembered_property
+    def batch(self) -> BatchBytes | None:
+        """The record batch of the page; None if the answer has none in base64."""
+        data = self._bytes(1)
+        schema = self.schema.message.schema if self.schema is not None else None
+        return None if data is None else BatchBytes(self.index, 0, data, schema, self.view.decompression)
+
     @property
     def has_content(self) -> bool:
         """True if a field of Arrow has a text with content, whatever it is."""
         parts = [((self.answer or {}).get(outer), inner) for outer, inner in ARROW_FIELDS]
         return any(isinstance(part, dict) and isinstance(part.get(inner), str) and part[inner] for part, inner in parts)
 
-    def has(self, key: str) -> bool:
-        """True if the answer has a field with a value: null, and a list or text without content, are none."""
-        return (self.answer or {}).get(key) not in (None, [], "")
+
+class ListingView(_JsonView):
+    """A call of jobs.getQueryResults about the job of a query."""
+
+    step: ReadResult
+
+    @remembered_property
+    def query(self) -> QueryView | None:
+        """The query whose result it lists."""
+        return self.view.query_of(self.step, self.index)
 
 
 class ResultView(ReadView):
@@ -116,8 +132,7 @@ class ResultView(ReadView):
     @remembered_property
     def query(self) -> QueryView | None:
         """The query whose job it reads."""
-        named = [call for call in self.view.queries if call.step.label == self.step.query and call.index < self.index]
-        return named[-1] if named else None
+        return None if self.step.written else self.view.query_of(self.step, self.index)
 
     @remembered_property
     def schema(self) -> wire.Schema | None:
@@ -135,14 +150,14 @@ class QueriesView(StorageView):
     @remembered_property
     def served(self) -> tuple[StorageCall, ...]:
         """The calls to the server, in order, whichever party made them; those about queries have views of their own."""
-        about_queries = {call.index: call for call in (*self.queries, *self.results)}
+        about_queries = {call.index: call for call in (*self.queries, *self.results, *self.listings)}
         found = {call.index: call for call in super().served} | about_queries
         return tuple(found[index] for index in sorted(found))
 
     @property
     def calls(self) -> tuple[StorageCall, ...]:
         """The calls about sessions that carry out a step."""
-        return tuple(call for call in super().calls if not isinstance(call, QueryView | ResultView))
+        return tuple(call for call in super().calls if not isinstance(call, _JsonView | ResultView))
 
     @remembered_property
     def reads(self) -> tuple[ReadView, ...]:
@@ -167,7 +182,19 @@ class QueriesView(StorageView):
     @remembered_property
     def results(self) -> tuple[ResultView, ...]:
         """The ReadRows calls on the streams of queries' jobs."""
-        return tuple(ResultView(self, index, call) for index, call in self._driven(ReadResult))
+        found = self._driven(ReadResult)
+        return tuple(ResultView(self, index, call) for index, call in found if call.method != ReadResult.LISTING)
+
+    @remembered_property
+    def listings(self) -> tuple[ListingView, ...]:
+        """The calls of jobs.getQueryResults."""
+        found = self._driven(ReadResult)
+        return tuple(ListingView(self, index, call) for index, call in found if call.method == ReadResult.LISTING)
+
+    def query_of(self, step: ReadResult, before: int) -> QueryView | None:
+        """The query that a step reads, by a call before that of this index."""
+        named = [call for call in self.queries if call.step.label == step.query and call.index < before]
+        return named[-1] if named else None
 
     def _driven(self, kind: type[Step]) -> Iterator[tuple[int, Call]]:
         """The calls that carry out a step of this kind, with their indices."""

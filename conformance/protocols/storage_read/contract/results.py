@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import datetime as dt
 import functools
+import re
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 import pyarrow as pa
 
@@ -14,11 +17,16 @@ from conformance.protocols.storage_read.contract.queryview import QueriesView, Q
 from conformance.records import ROW_ID, QueryStatement
 from conformance.wire.arrow import DecodingError, schema_to_arrow
 
-__all__ = ["NO_ROWS", "ResultPage", "ResultRead", "answered", "came", "expected_of", "pages", "queries", "results",
-           "selects", "served_results"]  # fmt: skip
+__all__ = ["FORMS", "NO_ROWS", "ResultPage", "ResultRead", "answered", "came", "expected_of", "pages", "queries",
+           "results", "selects", "served_results"]  # fmt: skip
 
-NO_ROWS: Final = (QueryStatement.CREATE,)
+NO_ROWS: Final = (QueryStatement.CREATE, QueryStatement.INSERT, QueryStatement.WRONG)
 """The statements that have no result."""
+FORMS: Final = {"NANOS": pa.timestamp("ns", "UTC"), "PICOS": pa.utf8()}
+"""The Arrow types that a query may ask for in place of microseconds."""
+_INSTANT: Final = re.compile(
+    r"([0-9]{4}-[0-9]{2}-[0-9]{2})[T ]([0-9]{2}:[0-9]{2}:[0-9]{2})(\.[0-9]{1,12})?(?:Z|\+00:00)"
+)
 
 
 def expected_of(query: QueryView) -> pa.Table:
@@ -68,7 +76,7 @@ class ResultRead:
     def rows(self) -> pa.Table:
         """The rows that came; none, of the page's schema, if no message did."""
         if batches := list(self.read.batches or ()):
-            return pa.Table.from_batches(batches)
+            return in_micros(pa.Table.from_batches(batches), self.query)
         page = _without_rows(self.query)
         return self.read.view.table.slice(0, 0) if page is None else page
 
@@ -91,6 +99,7 @@ def selects(view: QueriesView) -> list[QueryView]:
         if call.complete
         and call.step.results == "ARROW"
         and call.step.statement not in NO_ROWS
+        and not call.step.dry_run
         and "OK" in call.expected_codes
     ]
 
@@ -110,15 +119,53 @@ def page_of(query: QueryView) -> pa.Table | None:
     """Return the rows of a page; None if its batch cannot be decoded. A page without a batch has no rows."""
     if query.batch is not None:
         batch = query.batch.arrow()
-        return None if batch is None else pa.Table.from_batches([batch])
+        return None if batch is None else in_micros(pa.Table.from_batches([batch]), query)
     return None if query.has("arrowRecordBatch") else _without_rows(query)
+
+
+def in_micros(rows: pa.Table, query: QueryView) -> pa.Table:
+    """Return rows with their times in microseconds, if they came in the form that the query names."""
+    if query.step.timestamps not in FORMS:
+        return rows
+    wanted = query.view.table.schema
+    for place, field in enumerate(rows.schema):
+        if field.name not in wanted.names or field.type == (kind := wanted.field(field.name).type):
+            continue
+        with contextlib.suppress(ValueError, pa.ArrowException):  # it is another type, which the clauses report
+            if query.step.timestamps == "NANOS":
+                column = rows.column(place).cast(kind)
+            else:
+                values = rows.column(place).to_pylist()
+                column = pa.chunked_array([[_micros(value, field.type, kind) for value in values]], kind)
+            rows = rows.set_column(place, field.with_type(kind), column)
+    return rows
+
+
+def _micros(value: Any, came: pa.DataType, wanted: pa.DataType) -> Any:
+    if value is None or came == wanted:
+        return value
+    if pa.types.is_list(came) and pa.types.is_list(wanted):
+        return [_micros(one, came.value_type, wanted.value_type) for one in value]
+    if pa.types.is_struct(came) and pa.types.is_struct(wanted):
+        return {
+            field.name: _micros(value[field.name], came.field(field.name).type, field.type)
+            for field in wanted
+            if came.get_field_index(field.name) >= 0
+        }
+    found = _INSTANT.fullmatch(value) if isinstance(value, str) and pa.types.is_timestamp(wanted) else None
+    if found is None:
+        raise ValueError(value)
+    fraction = (found[3] or "")[1:].ljust(12, "0")
+    if fraction[6:].strip("0"):
+        raise ValueError(value)
+    return dt.datetime.fromisoformat(f"{found[1]}T{found[2]}.{fraction[:6]}+00:00")
 
 
 def _without_rows(query: QueryView) -> pa.Table | None:
     """Return no rows, of the page's schema; None if it cannot be read."""
     schema = query.schema.message.schema if query.schema is not None else None
     try:
-        return None if schema is None else schema_to_arrow(schema).empty_table()
+        return None if schema is None else in_micros(schema_to_arrow(schema).empty_table(), query)
     except DecodingError:
         return None
 

@@ -9,7 +9,13 @@ from conformance.engine.fates import Fate
 from conformance.engine.plugin import CaseOptions, EnginePlugin, Recordings
 from conformance.protocols.storage_read.engine import leftout, recordings
 from conformance.protocols.storage_read.engine.features import features_of
+from conformance.protocols.storage_read.generate.queries import CAPABILITY
 from conformance.records import RunQuery
+from conformance.targets.spec import TargetSpec
+
+
+def _not_drawn(spec: TargetSpec) -> tuple[str, ...]:
+    return spec.not_offered if CAPABILITY in spec.capabilities else (*spec.not_offered, CAPABILITY)
 
 
 def _changed(clauses: Iterable[Clause], take: tuple[int, int]) -> Iterator[Fate]:
@@ -25,6 +31,7 @@ def _substituted(clauses: Iterable[Clause], take: tuple[int, int]) -> Iterator[F
 
 
 PLUGIN: Final = EnginePlugin(
+    not_drawn=_not_drawn,
     changed=_changed,
     substituted=_substituted,
     features=features_of,

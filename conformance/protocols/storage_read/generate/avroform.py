@@ -11,8 +11,9 @@ from typing import Final
 from conformance._globs import matches
 from conformance.contract.clause import CLAUSES, load_chapters
 from conformance.formats.messages import ARROW, AVRO
+from conformance.protocols.storage_read.generate.queries import CAPABILITY
 from conformance.protocols.storage_read.generate.scenarios import is_scenario
-from conformance.records import Case, Column, CreateSession, Expect, ReadResult, RunQuery
+from conformance.records import Case, Column, CreateSession, Expect, ReadResult, ReadRows, RunQuery
 
 __all__ = ["ARROW_ALONE", "REFUSALS", "in_avro"]
 
@@ -53,11 +54,15 @@ _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 def in_avro(case: Case) -> Case | None:
     """The case with all of its sessions in Avro, which a server may refuse; None if it has no such form.
 
-    A drawn case may ask for a codec of Arrow buffers, which is no part of what it exists for: it is left out. The case
+    A drawn case may ask for a codec of Arrow buffers, or for the result of a query, which are no part of what it exists
+    for: they are left out, and a drawn table without a session has a plain one. The case
     names no clauses on Arrow messages, nor any other that cannot be shown in Avro.
     """
-    sessions = [step for step in case.steps if isinstance(step, CreateSession)]
     is_drawn = is_scenario(case) or not case.clauses
+    if is_drawn and case.needs == (CAPABILITY,):
+        others = tuple(step for step in case.steps if not isinstance(step, RunQuery | ReadResult))
+        case = dataclasses.replace(case, steps=others or (CreateSession(), ReadRows()), needs=())
+    sessions = [step for step in case.steps if isinstance(step, CreateSession)]
     if not sessions or any(isinstance(step, RunQuery | ReadResult) for step in case.steps):
         return None
     if any(step.data_format != ARROW.name or (step.buffer_compression and not is_drawn) for step in sessions):

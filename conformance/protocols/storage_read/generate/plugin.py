@@ -11,6 +11,7 @@ from conformance.protocols.storage_read.generate.avroform import in_avro
 from conformance.protocols.storage_read.generate.combinations import meetings
 from conformance.protocols.storage_read.generate.dialects import draw_restricted_case
 from conformance.protocols.storage_read.generate.factors import FACTORS, IMPOSSIBLE
+from conformance.protocols.storage_read.generate.queries import draw_query_case
 from conformance.protocols.storage_read.generate.requests import draw_steps
 from conformance.protocols.storage_read.generate.scenarios import CHAPTER, SCENARIO, draw_scenario, is_scenario
 from conformance.protocols.storage_read.generate.simpler import simpler
@@ -24,9 +25,13 @@ def _draw(choices: Choices, table: Table, case_id: str) -> Case:
 
 _RESTRICTED: Final = 4
 """One in this many cases of a server has restrictions that tell dialects of SQL apart, so that 50 cases tell all."""
+_QUERIED: Final = 8
+"""One in this many is a query, on a server that declares query results."""
 
 
-def _restricted(seed: int, index: int, case_id: str) -> Case | None:
+def _special(seed: int, index: int, case_id: str) -> Case | None:
+    if index % _QUERIED == _QUERIED - 3:
+        return draw_query_case(seed, index, case_id=case_id)
     if index % _RESTRICTED != _RESTRICTED - 1:
         return None
     return draw_restricted_case(seed, index // _RESTRICTED, case_id=case_id)
@@ -57,7 +62,7 @@ PLUGIN: Final = GeneratePlugin(
     draw_scenario=draw_scenario,
     draw=_draw,
     simpler=simpler,
-    draw_special=_restricted,
+    draw_special=_special,
     factors=FACTORS,
     impossible=IMPOSSIBLE,
     meetings=_meetings,

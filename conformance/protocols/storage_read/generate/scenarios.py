@@ -21,6 +21,7 @@ from conformance.generate.nestedcolumns import nested_columns, shallow_profile
 from conformance.generate.weight import bounded
 from conformance.protocols.storage_read.generate.factors import FACTORS, offered
 from conformance.protocols.storage_read.generate.predicates import draw_near, draw_selective, sql_of
+from conformance.protocols.storage_read.generate.queries import CAPABILITY, draw_query, is_result
 from conformance.protocols.storage_read.generate.requests import draw_selection
 from conformance.protocols.storage_read.model.predicates import Predicate
 from conformance.protocols.storage_read.model.tables import GrowingTable
@@ -33,7 +34,9 @@ from conformance.records import (
     Happening,
     Meanwhile,
     PlannedFault,
+    QueryStatement,
     ReadRows,
+    RunQuery,
     SplitStream,
     Step,
     Table,
@@ -80,12 +83,14 @@ def draw_scenario(seed: int, index: int, *, not_offered: Collection[str] = ()) -
     It asks for nothing of the profiles in ``not_offered``: such steps are left out, and so are columns of its types.
     """
     wanted = offered(wanted_of(seed, index, FACTORS, SCENARIO), not_offered)
-    others = {name: Seeded(seed, index, f"{SCENARIO}/{name}") for name in ("faults", "remake", "restart")}
+    others = {name: Seeded(seed, index, f"{SCENARIO}/{name}") for name in ("faults", "remake", "restart", "query")}
     crowded = index % _CROWDED == _CROWDED - 1
     scenario = _Scenario(Seeded(seed, index, SCENARIO), wanted, not_offered, crowded=crowded, **others)
     title = "A drawn history of calls gives each row of a session once, at its place"
     clauses = tuple(f"{CHAPTER}.{name}" for name in ("rows-are-the-sessions", "none-is-missing"))
-    return Case(scenario_id(seed, index), title, scenario.table, tuple(scenario.steps()), clauses)
+    steps = tuple(scenario.steps())
+    needs = (CAPABILITY,) if any(isinstance(step, RunQuery) for step in steps) else ()
+    return Case(scenario_id(seed, index), title, scenario.table, steps, clauses, needs=needs)
 
 
 # --- tables -------------------------------------------------------------------------------------------
@@ -105,6 +110,8 @@ _CROWDED: Final = 40
 """One in so many scenarios makes that many sessions between two reads, which costs as much as ten other scenarios."""
 _REMADE: Final = 5
 """One in so many scenarios ends with the table dropped and made again under its name."""
+_QUERIED: Final = 8
+"""One in so many scenarios ends with a query of its table, on a server that declares query results."""
 _RESTARTED: Final = 16
 """One in so many scenarios ends with a restart of the server, which costs two starts where the suite may restart it."""
 
@@ -143,9 +150,11 @@ class _Scenario:
         faults: Choices,
         remake: Choices,
         restart: Choices,
+        query: Choices,
         crowded: bool,
     ) -> None:
         self._choices = choices
+        self._query = query
         self._faults = faults
         self._crowded = crowded
         self._wanted = wanted
@@ -221,7 +230,16 @@ class _Scenario:
         for number, ending in enumerate(self._endings):
             self.model.append(0 if number else sum(late))
             steps += self._after_drop(ending)
-        return steps
+        return steps + self._queried()
+
+    def _queried(self) -> list[Step]:
+        """Return a query of the table with all its rows, or none."""
+        columns = self.table.columns
+        if CAPABILITY in self._not_offered or self._endings or not all(map(is_result, columns)):
+            return []
+        rows = self._before
+        drawn = one_in(self._query, _QUERIED) and rows < _MOST
+        return draw_query(self._query, "q", QueryStatement.SELECT, rows=rows) if drawn else []
 
     def _after_drop(self, ending: _Ending) -> list[Step]:
         """Return the steps that make the table again, a session on it with the options of an earlier one, and reads of

@@ -35,9 +35,10 @@ INT32: Final = 1 << 31
 LIMIT: Final = 1 << 63
 ENUM: Final = re.compile(r"[0-9]{1,10}")
 NUMBER: Final = re.compile(r"-?[0-9]{1,19}")
-PLACE: Final = re.compile(r"[0-9]{1,19}")
 CODECS: Final = ("", "LZ4_FRAME", "ZSTD")
 FORMATS: Final = ("", "ARROW", "STRUCT_ENCODING")
+TIMES: Final = ("", "MICROS", "NANOS", "PICOS")
+_NO_ROWS: Final = (QueryStatement.CREATE, QueryStatement.INSERT, QueryStatement.WRONG)
 
 
 def check_steps(case: Case) -> None:
@@ -124,20 +125,20 @@ def _check_reads(case: Case) -> None:
             _check_query(step, path, case.table)
             queries[step.label] = step.statement
         if isinstance(step, ReadResult):
-            if queries.get(step.query, QueryStatement.CREATE) is QueryStatement.CREATE:
+            if not step.written and queries.get(step.query, QueryStatement.CREATE) in _NO_ROWS:
                 raise RecordError(f"{path}.query", "the label of an earlier run-query step that has rows", step.query)
-            if not step.location.isascii():
-                raise RecordError(f"{path}.location", "a location in ASCII", step.location)
+            for key, name in (("location", step.location), ("job", step.job)):
+                if not name.isascii():
+                    raise RecordError(f"{path}.{key}", "a name in ASCII", name)
         if isinstance(step, AppendRows) and queries:
             raise RecordError(path, "no insertion behind a query: whether its result has the rows is open", step.TAG)
 
 
 def _check_offset(step: ReadRows | ReadResult, path: str) -> None:
-    """An int64 in decimal digits, or a place; the stream of a query's job has no rows before its first one."""
-    least, number = (0, PLACE) if isinstance(step, ReadResult) else (-LIMIT, NUMBER)
-    if step.offset in step.PLACES or (number.fullmatch(step.offset) and least <= int(step.offset) < LIMIT):
+    """An int64 in decimal digits, or a place."""
+    if step.offset in step.PLACES or (NUMBER.fullmatch(step.offset) and -LIMIT <= int(step.offset) < LIMIT):
         return
-    expected = f"a number from {least} to {LIMIT - 1}, or one of {', '.join(step.PLACES)}"
+    expected = f"a number from {-LIMIT} to {LIMIT - 1}, or one of {', '.join(step.PLACES)}"
     raise RecordError(f"{path}.offset", expected, step.offset)
 
 
@@ -146,12 +147,13 @@ def _check_query(step: RunQuery, path: str, table: Table) -> None:
     for key, value, allowed in (
         ("results", step.results, FORMATS),
         ("buffer_compression", step.buffer_compression, CODECS),
+        ("timestamps", step.timestamps, TIMES),
     ):
         if value not in allowed:
             raise RecordError(f"{path}.{key}", f"one of {', '.join(allowed[1:])}, or none", value)
     if step.max_results < 0:
         raise RecordError(f"{path}.max_results", "a number of rows from 0", step.max_results)
-    if step.statement is QueryStatement.CREATE:
+    if step.statement in _NO_ROWS:
         return
     for column in filter(_has_parameters, table.columns):
         raise RecordError(path, "columns without precision, scale and max_length for a query", column.name)

@@ -15,7 +15,7 @@ from typing import Any, Final, NoReturn
 import pyarrow as pa
 
 from conformance.contract import mapping, proto
-from conformance.protocols.storage_read.reference import projection
+from conformance.protocols.storage_read.reference import instants, projection
 from conformance.protocols.storage_read.reference.catalogue import Catalogue, Snapshot, TableId
 from conformance.protocols.storage_read.reference.cells import cell_writer
 from conformance.protocols.storage_read.reference.jobs import of_result
@@ -36,6 +36,9 @@ _SELECT: Final = re.compile(
     r"SELECT \* FROM `([^`]+)`\.`([^`]+)`\.`([^`]+)`(?P<ordered> ORDER BY row_id DESC)?(?P<nothing> LIMIT 0)?"
 )
 _CREATE: Final = re.compile(r"CREATE TABLE `([^`]+)`\.`([^`]+)`\.`([^`]+)` \(x INT64\)")
+_INSERT: Final = re.compile(
+    r"INSERT INTO `([^`]+)`\.`([^`]+)`\.`([^`]+)` SELECT \* FROM `([^`]+)`\.`([^`]+)`\.`([^`]+)` WHERE FALSE"
+)
 _STREAM: Final = re.compile(r"projects/([^/]+)/locations/([^/]+)/jobs/([^/]+)/streams/_default")
 _CODECS: Final = {"": "", "COMPRESSION_UNSPECIFIED": "", "LZ4_FRAME": "LZ4_FRAME", "ZSTD": "ZSTD"}
 
@@ -68,12 +71,24 @@ class RunOfQuery:
         options = self.body.get("arrowSerializationOptions")
         return _CODECS.get(str((options if isinstance(options, dict) else {}).get("bufferCompression", "")), "")
 
+    @property
+    def form(self) -> int:
+        """The form of times that it asks for."""
+        options = self.body.get("arrowSerializationOptions")
+        named = options.get("picosTimestampPrecision") if isinstance(options, dict) else None
+        return instants.FORMS.get(str(named), 0)
+
 
 class Queries(abc.ABC):
-    """The part of the service that runs queries. ``results`` are those of the last :data:`MOST`, by their jobs."""
+    """The part of the service that runs queries. ``results`` are those of the last :data:`MOST`, by their jobs.
+
+    ``inserted`` are those of jobs.insert, and ``written`` names those among them that write into a table of their own.
+    """
 
     catalogue: Catalogue
     results: dict[str, RunOfQuery]
+    inserted: dict[str, RunOfQuery]
+    written: set[str]
 
     def run_query(self, project: str, body: dict[str, Any]) -> dict[str, Any]:
         """The answer of jobs.query.
@@ -83,10 +98,15 @@ class Queries(abc.ABC):
         """
         text = str(body.get("query", ""))
         job = self.catalogue.token()
-        if (made := _CREATE.fullmatch(text)) is not None:
+        if (made := _CREATE.fullmatch(text)) is not None and not body.get("dryRun"):
             self.catalogue.create_table(TableId(*made.groups()), ())
             return self.without_rows(project, job)
+        if (changed := _INSERT.fullmatch(text)) is not None and not body.get("dryRun"):
+            self.catalogue.snapshot(TableId(*changed.groups()[:3]))
+            return self.without_rows(project, job) | {"numDmlAffectedRows": "0"}
         asked = self.select(text, body, job)
+        if body.get("dryRun"):
+            return self.dry_answer(project)
         self.results[job] = asked
         for old in list(self.results)[:-MOST]:
             del self.results[old]
@@ -121,6 +141,16 @@ class Queries(abc.ABC):
         """The answer to a statement that has no rows."""
         return {"kind": "bigquery#queryResponse", "jobComplete": True, "totalRows": "0"} | self.reference(project, job)
 
+    def dry_answer(self, project: str) -> dict[str, Any]:
+        """The answer to a query that is not run: what it would read."""
+        named = {"projectId": project, "location": LOCATION}
+        return {
+            "kind": "bigquery#queryResponse",
+            "jobComplete": True,
+            "totalBytesProcessed": "0",
+            "jobReference": named,
+        }
+
     def reference(self, project: str, job: str) -> dict[str, Any]:
         """The part of an answer that names the job."""
         return _reference(project, job)
@@ -137,7 +167,8 @@ class Queries(abc.ABC):
             "arrowSchema": {"serializedSchema": _text(self.page_schema(asked))},
         }
         if page.num_rows or self.has_empty_batch():
-            batch = self.page_batch(asked, projection.served(self.page_content(asked, page), asked.columns))
+            content = projection.served(self.page_content(asked, page), asked.columns)
+            batch = self.page_batch(asked, self.in_form(content, asked.form))
             answer["arrowRecordBatch"] = {"serializedRecordBatch": _text(batch)}
         if self.names_token(asked, page, left=left):
             answer["pageToken"] = self.catalogue.token()
@@ -159,7 +190,7 @@ class Queries(abc.ABC):
 
     def page_schema(self, asked: RunOfQuery) -> bytes:
         """The schema of the page."""
-        return self.encode_schema(mapping.arrow_schema(asked.columns))
+        return self.encode_schema(self.schema_in_form(asked, asked.form))
 
     def page_batch(self, asked: RunOfQuery, page: pa.RecordBatch) -> bytes:
         """The record batch of the page."""
@@ -177,6 +208,10 @@ class Queries(abc.ABC):
         """The answer with rows in JSON."""
         return results_page(project, asked, 0, self.page_rows(asked)) | {"kind": "bigquery#queryResponse"}
 
+    def listing(self, project: str, asked: RunOfQuery, start: int, most: int) -> dict[str, Any]:
+        """The answer of jobs.getQueryResults, which knows of no Arrow."""
+        return results_page(project, asked, start, most)
+
     # --- the stream of a job --------------------------------------------------------------------------
 
     def result_stream(self, request: Any) -> Stream | None:
@@ -184,7 +219,9 @@ class Queries(abc.ABC):
         named = _STREAM.fullmatch(request.read_stream)
         if named is None:
             return None
-        asked = self.results.get(named[3])
+        if named[3] in self.written:
+            self.refuse(Reason.WRITTEN_TABLE)
+        asked = self.results.get(named[3]) or self.inserted.get(named[3])
         if asked is None or not self.is_location(named[2]):
             self.refuse(Reason.UNKNOWN_STREAM, stream=request.read_stream)
         return self.open_result(asked, request)
@@ -198,24 +235,39 @@ class Queries(abc.ABC):
         codec = {number: name for name, number in proto.COMPRESSION.items()}.get(
             request.arrow_serialization_options.buffer_compression, ""
         )
+        own = proto.CreateReadSessionRequest()
+        form = self.stream_form(asked, request.arrow_serialization_options.picos_timestamp_precision)
+        own.read_session.read_options.arrow_serialization_options.picos_timestamp_precision = form
         session = OpenedSession(
             name=request.read_stream,
-            request=proto.CreateReadSessionRequest(),
+            request=own,
             snapshot=asked.result,
             columns=asked.columns,
             expires=_FOREVER,
-            schema_bytes=self.stream_schema(asked),
+            schema_bytes=self.stream_schema(asked, form),
             buffer_codec=self.stream_codec(asked, codec),
         )
         return Stream(request.read_stream, session, self.stream_rows(asked))
 
-    def stream_schema(self, asked: RunOfQuery) -> bytes:
+    def stream_schema(self, asked: RunOfQuery, form: int) -> bytes:
         """The schema in the first message of the stream."""
-        return self.encode_schema(mapping.arrow_schema(asked.columns))
+        return self.encode_schema(self.schema_in_form(asked, form))
 
     def stream_codec(self, _asked: RunOfQuery, codec: str) -> str:
         """The codec of the stream's batches, for the one that the request names."""
         return codec
+
+    def stream_form(self, _asked: RunOfQuery, form: int) -> int:
+        """The form of times in the stream, for the one that the request names."""
+        return form
+
+    def schema_in_form(self, asked: RunOfQuery, form: int) -> pa.Schema:
+        """The schema of a result, with its times in a form."""
+        return instants.formed_schema(mapping.arrow_schema(asked.columns), form)
+
+    def in_form(self, batch: pa.RecordBatch, form: int) -> pa.RecordBatch:
+        """Rows of a result, with their times in a form."""
+        return instants.formed(batch, form)
 
     def stream_rows(self, asked: RunOfQuery) -> pa.Table:
         """The rows of the stream."""

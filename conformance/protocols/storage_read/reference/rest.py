@@ -27,7 +27,7 @@ from conformance.protocols.storage_read.reference.catalogue import (
 )
 from conformance.protocols.storage_read.reference.cells import CellError, RowReader, cell_writer
 from conformance.protocols.storage_read.reference.jobs import Jobs
-from conformance.protocols.storage_read.reference.queries import Queries, QueryRefusedError, job_of, results_page
+from conformance.protocols.storage_read.reference.queries import Queries, QueryRefusedError, job_of
 from conformance.protocols.storage_read.reference.tableschema import SchemaError, read_schema, write_schema
 from conformance.records import Column, Json, Table
 from conformance.reference import clock
@@ -166,7 +166,12 @@ class Api:
         query = configuration.get("query") if isinstance(configuration, dict) else None
         if not isinstance(query, dict):
             raise _HttpError(400, 'expected "configuration.query": this server runs load jobs only as uploads')
-        return self._jobs.query(project, query)
+        job = self._jobs.query(project, query)
+        text, number = str(query.get("query", "")), job["jobReference"]["jobId"]
+        if not job["status"].get("errorResult"):
+            self._queries.inserted[number] = self._queries.select(text, query, number)
+            self._queries.written.update([number] * ("destinationTable" in query))
+        return job
 
     def run_query(self, body: Body, _query: Mapping[str, str], project: str) -> Body:
         """jobs.query."""
@@ -191,11 +196,11 @@ class Api:
 
     def query_results(self, _body: Body, query: Mapping[str, str], project: str, job: str) -> Body:
         """jobs.getQueryResults, page by page: it has rows in JSON, whatever the query asked for."""
-        asked = self._queries.results.get(job)
+        asked = self._queries.results.get(job) or self._queries.inserted.get(job)
         if asked is None:
             raise MissingError(f"Not found: Job {project}:{job}")
         start = _count(query, "pageToken", _count(query, "startIndex", 0))
-        return results_page(project, asked, start, _count(query, "maxResults", PAGE_ROWS))
+        return self._queries.listing(project, asked, start, _count(query, "maxResults", PAGE_ROWS))
 
     def _dataset(self, project: str, dataset: str) -> Body:
         reference = {"projectId": project, "datasetId": dataset}

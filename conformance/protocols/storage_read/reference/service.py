@@ -73,6 +73,8 @@ class ReadService(Queries):
         self.catalogue = catalogue
         self.sessions = Sessions()
         self.results = {}
+        self.inserted = {}
+        self.written = set()
 
     def restore(self, streams: Sequence[Stream]) -> None:
         """Serve the streams of a server that was stopped."""
@@ -321,8 +323,11 @@ class ReadService(Queries):
         """Stored rows as the session's schema has them; as they are stored for AVRO."""
         if session.avro is not None:
             return projection.pruned(rows, session.columns)
+        options = session.request.read_session.read_options.arrow_serialization_options
         try:
-            return projection.served(rows, session.columns)
+            served = projection.served(rows, session.columns)
+            # Sessions are of microseconds: no column of theirs has more digits.
+            return self.in_form(served, options.picos_timestamp_precision) if "/jobs/" in session.name else served
         except projection.IntervalOverflowError as error:
             self.refuse(Reason.INTERVAL_OUT_OF_RANGE, micros=error)
 

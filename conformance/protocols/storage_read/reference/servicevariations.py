@@ -6,6 +6,7 @@ the text that permits it. Variations of bytes are in :mod:`conformance.reference
 
 from __future__ import annotations
 
+import base64
 import bisect
 import dataclasses
 import itertools
@@ -25,6 +26,7 @@ from conformance._protobuftables import WireType
 from conformance.contract import proto
 from conformance.contract.rpcstatus import TRAILER, retry_status
 from conformance.contract.sources import (
+    ARROW_PROTO,
     AVRO_SPEC,
     DISCOVERY,
     MISSING_TABLE,
@@ -315,6 +317,29 @@ class JobAlwaysNamed(ReadService):
 
     def arrow_answer(self, project: str, asked: RunOfQuery) -> dict[str, Any]:
         return super().arrow_answer(project, asked) | self.reference(project, asked.job)
+
+
+@_variation("query-results.times-stay-in-micros", ARROW_PROTO)
+class TimesStayInMicros(ReadService):
+    """The form of times is that of columns with 12 digits alone, which no table here has."""
+
+    def schema_in_form(self, asked: RunOfQuery, form: int) -> pa.Schema:  # noqa: ARG002  # as above
+        return super().schema_in_form(asked, 0)
+
+    def in_form(self, batch: pa.RecordBatch, form: int) -> pa.RecordBatch:  # noqa: ARG002  # as above
+        return batch
+
+
+@_variation("query-results.dry-run-has-a-schema", DISCOVERY)
+class DryRunHasSchema(ReadService):
+    """The answer to a query that is not run has the columns that it would have."""
+
+    def dry_answer(self, project: str) -> dict[str, Any]:
+        batch = pa.RecordBatch.from_pydict({"row_id": pa.array([], pa.int64())})
+        parts = self.encode_schema(batch.schema), self.encode_batch(batch, "")
+        schema, rows = (base64.b64encode(part).decode() for part in parts)
+        more = {"arrowSchema": {"serializedSchema": schema}, "arrowRecordBatch": {"serializedRecordBatch": rows}}
+        return super().dry_answer(project) | more
 
 
 @_variation("query-results.still-running", DISCOVERY)

@@ -23,6 +23,8 @@ from conformance.protocols.storage_read.targets.offsets import Extent, extent_of
 from conformance.protocols.storage_read.targets.queries import (
     Query,
     as_call,
+    job_name,
+    listing_path,
     place_in,
     query_body,
     query_in,
@@ -75,8 +77,8 @@ class ConversationPlan:
     ``restart`` starts the server again and returns a caller of it. ``pass_time`` sets its clock so many seconds ahead.
     Both tell by None and False that the target offers no such thing. ``query`` runs the query, into a table of its own
     if the argument is true, and returns the names of its result. ``ask`` asks jobs.query, with a body and the names of
-    the tables that it makes, and returns the status and the body of the answer. ``patience`` makes calls again that the
-    server wants to be made later.
+    the tables that it makes, or a path, and returns the status and the body of the answer. ``patience`` makes calls
+    again that the server wants to be made later.
     """
 
     names: Names
@@ -91,7 +93,7 @@ class ConversationPlan:
     restart: Callable[[], Caller | None]
     pass_time: Callable[[int], bool]
     query: Callable[[bool], Names]
-    ask: Callable[[tuple[bytes, Sequence[Names]]], tuple[int, bytes]]
+    ask: Callable[[tuple[bytes | str, Sequence[Names]]], tuple[int, bytes]]
     patience: Patience
 
 
@@ -244,20 +246,34 @@ class Conversation:
     def _query(self, index: int, step: RunQuery) -> None:
         names = self._plan.names
         call = Call(index, step.label, step.METHOD, query_body(step, names))
+        made = self._ask(call, call.request, tables_of(step, names))
+        self._queries[step.label] = query_in(made, step, names)
+
+    def _ask(self, call: Call, asked: bytes | str, tables: Sequence[Names]) -> Call:
+        """The call over REST with its answer."""
         try:
-            made = as_call(call, *self._plan.ask((call.request, tables_of(step, names))))
+            made = as_call(call, *self._plan.ask((asked, tables)))
         except NoAnswer as error:
             made = unanswered(call, str(error))
         self._keep(made)
-        self._queries[step.label] = query_in(made, step, names)
+        return made
 
     def _read_result(self, index: int, step: ReadResult) -> None:
         query = self._queries.get(step.query)
-        offset = place_in(query, step.offset) if query is not None else None
-        if query is None or not query.job or offset is None:
+        if step.written:
+            job, options, offset = self._names.job, RunQuery(), int(step.offset) if step.offset.isdecimal() else 0
+        elif query is not None and query.job and (place := place_in(query, step.offset)) is not None:
+            job, options, offset = job_name(query, step), query.options, place
+        else:
+            job, options, offset = "", RunQuery(), 0
+        if not job:
             self.skipped.append(index)
             return
-        request, routing = result_request(query, step, offset)
+        if step.listed and query is not None:
+            path = listing_path(query, offset)
+            self._ask(Call(index, step.query, step.LISTING, path.encode()), path, ())
+            return
+        request, routing = result_request(job, options, offset)
         call = Call(index, step.query, "ReadRows", request)
         self._keep(self._patiently(lambda budget: self._caller.stream(call, routing=routing, budget=budget, take=None)))
 

@@ -19,26 +19,28 @@ from conformance.records import ROW_ID, Call, CallEnd, QueryStatement, ReadResul
 from conformance.targets.names import Names
 from conformance.targets.sql import select_statement
 
-__all__ = ["Query", "as_call", "place_in", "query_body", "query_in", "result_request", "tables_of", "unanswered"]
+__all__ = ["Query", "as_call", "job_name", "listing_path", "place_in", "query_body", "query_in", "result_request",
+           "tables_of", "unanswered"]  # fmt: skip
 
 CREATED: Final = "_made"
 """The end of the name of the table that a statement makes."""
 WAIT: Final = "20000"
 """The milliseconds that jobs.query may take."""
+_PRECISION: Final = {"MICROS": 1, "NANOS": 2, "PICOS": 3}
 DEFAULT_LOCATION: Final = "us"
 """The location of a job whose answer names none."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Query:
-    """What later calls need of a query: its job, the rows of its page and of its result, and its codec."""
+    """What later calls need of a query: its job, the rows of its page and of its result, and its options."""
 
     project: str
     job: str
     location: str
     page: int
     total: int
-    codec: str
+    options: RunQuery
 
 
 def tables_of(step: RunQuery, names: Names) -> list[Names]:
@@ -50,11 +52,16 @@ def tables_of(step: RunQuery, names: Names) -> list[Names]:
 def query_body(step: RunQuery, names: Names) -> bytes:
     """The body of the request of a step."""
     body: dict[str, Any] = {"query": _statement(step.statement, names), "useLegacySql": False, "timeoutMs": WAIT}
-    body["useQueryCache"] = False
+    body["useQueryCache"] = step.cached
     if step.results:
         body["queryResultsFormat"] = step.results
-    if step.buffer_compression:
-        body["arrowSerializationOptions"] = {"bufferCompression": step.buffer_compression}
+    options = {"bufferCompression": step.buffer_compression} if step.buffer_compression else {}
+    if step.timestamps:
+        options["picosTimestampPrecision"] = f"TIMESTAMP_PRECISION_{step.timestamps}"
+    if options:
+        body["arrowSerializationOptions"] = options
+    if step.dry_run:
+        body["dryRun"] = True
     if step.max_results:
         body["maxResults"] = step.max_results
     body["jobCreationMode"] = "JOB_CREATION_OPTIONAL" if step.optional_job else "JOB_CREATION_REQUIRED"
@@ -69,6 +76,11 @@ def _statement(statement: QueryStatement, names: Names) -> str:
             return f"{select_statement(names)} LIMIT 0"
         case QueryStatement.CREATE:
             return f"CREATE TABLE `{names.project}`.`{names.dataset}`.`{names.table}{CREATED}` (x INT64)"
+        case QueryStatement.INSERT:
+            place = f"`{names.project}`.`{names.dataset}`.`{names.table}`"
+            return f"INSERT INTO {place} {select_statement(names)} WHERE FALSE"
+        case QueryStatement.WRONG:
+            return "SELEC 1"
         case _:
             return select_statement(names)
 
@@ -101,7 +113,7 @@ def query_in(call: Call, step: RunQuery, names: Names) -> Query | None:
     project, job, location = (name_in(named.get(key)) for key in ("projectId", "jobId", "location"))
     location = location or name_in(answer.get("location")) or DEFAULT_LOCATION
     page, total = (_count(answer.get(key)) for key in ("pageRowCount", "totalRows"))
-    return Query(project or names.project, job, location, page, total, step.buffer_compression)
+    return Query(project or names.project, job, location, page, total, step)
 
 
 def _count(value: object) -> int:
@@ -109,19 +121,31 @@ def _count(value: object) -> int:
     return int(text) if text.isdecimal() and len(text) < 19 else 0
 
 
-def result_request(query: Query, step: ReadResult, offset: int) -> tuple[bytes, str]:
-    """The ReadRowsRequest for the stream of a query's job, and its routing header."""
-    location = step.location or query.location
-    stream = f"projects/{query.project}/locations/{location}/jobs/{query.job}/streams/_default"
+def job_name(query: Query, step: ReadResult) -> str:
+    """The resource name of a query's job, for a read of its stream."""
+    return f"projects/{query.project}/locations/{step.location or query.location}/jobs/{step.job or query.job}"
+
+
+def result_request(job: str, options: RunQuery, offset: int) -> tuple[bytes, str]:
+    """The ReadRowsRequest for the stream of a job, and its routing header."""
+    stream = f"{job}/streams/_default"
     request = proto.ReadRowsRequest(read_stream=stream, offset=offset)
-    if query.codec:
-        request.arrow_serialization_options.buffer_compression = proto.COMPRESSION[query.codec]
+    if options.buffer_compression:
+        request.arrow_serialization_options.buffer_compression = proto.COMPRESSION[options.buffer_compression]
+    if options.timestamps:
+        request.arrow_serialization_options.picos_timestamp_precision = _PRECISION[options.timestamps]
     return request.SerializeToString(), f"read_stream={quote(stream, safe='/')}"
+
+
+def listing_path(query: Query, offset: int) -> str:
+    """The path of jobs.getQueryResults for the rows of a query from an offset on, with its parameters."""
+    place = f"/bigquery/v2/projects/{query.project}/queries/{quote(query.job, safe='')}"
+    return f"{place}?startIndex={offset}&location={quote(query.location, safe='')}"
 
 
 def place_in(query: Query, offset: str) -> int | None:
     """The offset that a step names; None if the answer has no such place."""
-    if offset.isdecimal():
+    if offset.removeprefix("-").isdecimal():
         return int(offset)
     places = {
         "page": query.page,

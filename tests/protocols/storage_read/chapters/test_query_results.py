@@ -61,6 +61,10 @@ DEVIATIONS: tuple[tuple[str, str, Spoil], ...] = (
     ("query-results.asked-of-all", "arrow-or-an-error", lambda a: a.update(arrowSchema={}, arrowRecordBatch={})),
     ("query-results.plain", "answer-is-complete", lambda a: a.pop("jobComplete")),
     ("query-results.plain", "answer-is-complete", lambda a: a.update(jobComplete="true")),
+    ("query-results.plain", "counts-are-texts", lambda a: a.update(pageRowCount=4)),
+    ("query-results.plain", "counts-are-texts", lambda a: a.update(totalRows=11)),
+    ("query-results.dry-run", "dry-run-has-no-rows", lambda a: a.update(rows=[{"f": []}])),
+    ("query-results.dry-run", "dry-run-has-no-rows", lambda a: a.update(pageToken="1")),
     ("query-results.plain", "no-rows-in-json", lambda a: a.update(rows=[{"f": []}])),
     ("query-results.plain", "page-count-is-true", lambda a: a.update(pageRowCount="11")),
     ("query-results.plain", "total-is-true", lambda a: a.update(totalRows="12")),
@@ -99,7 +103,6 @@ def test_a_deviation_fails_its_clause_alone(
         pytest.param(lambda a: a.update(cacheHit=False, queryId="x", other={"field": 1}), id="other fields"),
         pytest.param(lambda a: a.update(rows=None, schema=None, errors=None), id="null, which is no value"),
         pytest.param(lambda a: a.update(rows=[]), id="no rows, in a list"),
-        pytest.param(lambda a: a.update(pageRowCount=4, totalRows=11), id="int64 as numbers"),
         pytest.param(lambda a: a["arrowSchema"].update(serializedSchema=lined(a)), id="base64 with line ends"),
         pytest.param(lambda a: a["jobReference"].pop("location"), id="the location of the answer"),
     ],
@@ -195,3 +198,20 @@ def test_a_body_that_is_no_object_is_a_finding(exchanges: dict[str, Exchange], b
     exchange = dataclasses.replace(exchanges[case.id], calls=(dataclasses.replace(call, responses=(body,)),))
 
     assert "answer-is-json" in failed(case, exchange)
+
+
+def test_times_of_another_digit_are_other_rows(exchanges: dict[str, Exchange]) -> None:
+    """A text of a page is compared as the time that it says."""
+    case = CASES["query-results.times"]
+    calls = list(exchanges[case.id].calls)
+    place = next(place for place, call in enumerate(calls) if b"PICOS" in call.request and call.method == "jobs.query")
+    answer = json.loads(calls[place].responses[0])
+    batch = base64.b64decode(answer["arrowRecordBatch"]["serializedRecordBatch"])
+    changed = batch.replace(b"1678-01", b"1679-01")
+    answer["arrowRecordBatch"]["serializedRecordBatch"] = base64.b64encode(changed).decode()
+    calls[place] = dataclasses.replace(calls[place], responses=(json.dumps(answer).encode(),))
+
+    found = failed(case, dataclasses.replace(exchanges[case.id], calls=tuple(calls)))
+
+    assert changed != batch
+    assert "page-has-rows-of-the-result" in found

@@ -11,7 +11,7 @@ from conformance.contract.judge import judge
 from conformance.engine.corpus import load_corpus
 from conformance.engine.owed import reference_target
 from conformance.engine.selection import all_clauses
-from conformance.generate import draw_scenario, materialise
+from conformance.generate import draw_case, draw_scenario, materialise
 from conformance.protocols.storage_read.generate.avroform import ARROW_ALONE, ON_TYPES, REFUSALS, in_avro
 from conformance.protocols.storage_read.generate.scenarios import is_scenario
 from conformance.records import (
@@ -67,7 +67,7 @@ def test_a_session_that_has_to_be_served_may_be_refused() -> None:
     "case",
     [
         asking(ReadRows(name="projects/p/locations/us/sessions/s/streams/t")),
-        asking(CreateSession(), RunQuery()),
+        asking(CreateSession(), RunQuery(), clauses=("query-results.*",)),
         asking(CreateSession(data_format="DATA_FORMAT_UNSPECIFIED")),
         asking(CreateSession(data_format="AVRO")),
         asking(CreateSession(buffer_compression="ZSTD"), clauses=("compression.*",)),
@@ -94,6 +94,19 @@ def test_a_drawn_case_loses_its_codec() -> None:
     assert form is not None
     assert is_scenario(form)
     assert not any(step.buffer_compression for step in sessions(form))
+
+
+def test_a_drawn_query_is_a_session_in_avro() -> None:
+    """Its table is read by one, and a scenario that ends with a query goes without it."""
+    queried = next(one for index in range(99) if (one := draw_scenario(0, index)).needs)
+    for drawn in (draw_case(0, 5, profile="server"), queried):
+        form = in_avro(drawn)
+
+        assert drawn.needs == ("query-results",)
+        assert form is not None
+        assert form.needs == ()
+        assert {type(step) for step in form.steps} >= {CreateSession, ReadRows}
+        assert RunQuery not in {type(step) for step in form.steps}
 
 
 def test_clauses_on_arrow_messages_are_not_named() -> None:

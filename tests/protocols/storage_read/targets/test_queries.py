@@ -10,6 +10,8 @@ from conformance.contract import proto
 from conformance.protocols.storage_read.targets.queries import (
     Query,
     as_call,
+    job_name,
+    listing_path,
     place_in,
     query_body,
     query_in,
@@ -59,7 +61,7 @@ def test_an_answer_of_any_form_is_read(body: bytes) -> None:
     """What it does not say is empty."""
     found = query_in(as_call(CALL, 200, body), RunQuery(), NAMES)
 
-    assert found in (None, Query("p", "", "us", 0, 0, ""))
+    assert found in (None, Query("p", "", "us", 0, 0, RunQuery()))
 
 
 def test_a_name_that_no_request_can_have_is_none() -> None:
@@ -68,27 +70,34 @@ def test_a_name_that_no_request_can_have_is_none() -> None:
 
     found = query_in(as_call(CALL, 200, json.dumps(answer).encode()), RunQuery(), NAMES)
 
-    assert found == Query("p", "", "eu", 0, 0, "")
+    assert found == Query("p", "", "eu", 0, 0, RunQuery())
 
 
 def test_a_read_names_the_job_and_the_options_of_the_query() -> None:
-    """The location is that of the job, or the one that the step names."""
-    query = Query("p", "j", "eu", 4, 11, "LZ4_FRAME")
-    request = proto.ReadRowsRequest.FromString(result_request(query, ReadResult(), 4)[0])
-    elsewhere = proto.ReadRowsRequest.FromString(result_request(query, ReadResult(location="us"), 4)[0])
+    """The location and the job are those of the answer, or those that the step names."""
+    query = Query("p", "j", "eu", 4, 11, RunQuery(buffer_compression="LZ4_FRAME", timestamps="PICOS"))
+    request = proto.ReadRowsRequest.FromString(result_request(job_name(query, ReadResult()), query.options, 4)[0])
 
     assert request.read_stream == "projects/p/locations/eu/jobs/j/streams/_default"
     assert request.arrow_serialization_options.buffer_compression == proto.COMPRESSION["LZ4_FRAME"]
-    assert elsewhere.read_stream == "projects/p/locations/us/jobs/j/streams/_default"
+    assert request.arrow_serialization_options.picos_timestamp_precision == 3
+    assert job_name(query, ReadResult(location="us", job="k")) == "projects/p/locations/us/jobs/k"
+
+
+def test_a_listing_names_the_job_its_place_and_the_first_row() -> None:
+    """The job of a query that is read without Arrow."""
+    query = Query("p", "j/k", "eu", 4, 11, RunQuery())
+
+    assert listing_path(query, 4) == "/bigquery/v2/projects/p/queries/j%2Fk?startIndex=4&location=eu"
 
 
 def test_places_come_from_the_answer() -> None:
     """An offset that the answer does not show is none."""
-    query, silent = Query("p", "j", "eu", 4, 11, ""), Query("p", "j", "eu", 0, 0, "")
-    names = ("7", "page", "inside", "last", "end")
+    query, silent = (Query("p", "j", "eu", page, total, RunQuery()) for page, total in ((4, 11), (0, 0)))
+    names = ("7", "-1", "page", "inside", "last", "end")
 
-    assert [place_in(query, one) for one in names] == [7, 4, 2, 10, 11]
-    assert [place_in(silent, one) for one in names] == [7, 0, None, None, None]
+    assert [place_in(query, one) for one in names] == [7, -1, 4, 2, 10, 11]
+    assert [place_in(silent, one) for one in names] == [7, -1, 0, None, None, None]
 
 
 def test_a_query_without_an_answer_is_a_call_that_failed(fake: FakeServer, endpoint: TargetSpec) -> None:

@@ -80,8 +80,8 @@ class EmptyMessageAtEnd(ReadService):
 class OtherSchemaInStream(ReadService):
     """The schema of the stream has other metadata than that of the page."""
 
-    def stream_schema(self, asked: RunOfQuery) -> bytes:
-        schema = mapping.arrow_schema(asked.columns)
+    def stream_schema(self, asked: RunOfQuery, form: int) -> bytes:
+        schema = self.schema_in_form(asked, form)
         first = schema.field(0).with_metadata({"description": "of the stream"})
         return self.encode_schema(schema.set(0, first))
 
@@ -151,3 +151,80 @@ class StreamAlwaysZstd(ReadService):
 
     def stream_codec(self, _asked: RunOfQuery, codec: str) -> str:  # noqa: ARG002  # the shape of a step
         return "ZSTD"
+
+
+@behaviour_mutant(
+    "query-results.stream-forgets-the-form",
+    kills="query-results.stream-has-the-schema-of-the-page",
+    also={**IN_ROWS, "body.buffer-count": "a client reads the stream by the schema of the page"},
+    source=PYTHON,
+)
+class StreamForgetsForm(ReadService):
+    """The times of the stream have microseconds, whatever form the read names."""
+
+    def stream_form(self, _asked: RunOfQuery, form: int) -> int:  # noqa: ARG002  # the shape of a step
+        return 0
+
+
+@behaviour_mutant("query-results.schema-at-the-start-only", kills="query-results.first-message-has-the-schema")
+class SchemaAtStartOnly(ReadService):
+    """The first message of a job's stream has the schema only if the read begins at the first row."""
+
+    def describe_rows(self, stream: Stream, part: pa.RecordBatch, *, start: int, first: bool) -> Any:
+        return super().describe_rows(
+            stream, part, start=start, first=first and ("/jobs/" not in stream.name or not start)
+        )
+
+
+@behaviour_mutant(
+    "query-results.unknown-job-is-empty", kills="query-results.unknown-job-is-not-found", also=IN_ROWS, source=STREAMS
+)
+class UnknownJobIsEmpty(ReadService):
+    """The stream of a job that does not exist ends in OK, without a message."""
+
+    def read_rows(self, request: Any) -> Any:
+        parts = request.read_stream.split("/")
+        if "jobs" in parts and not {*self.results, *self.inserted} & set(parts):
+            return iter(())
+        return super().read_rows(request)
+
+
+@behaviour_mutant(
+    "query-results.written-table-has-a-stream", kills="query-results.written-table-has-no-stream", source=STREAMS
+)
+class WrittenTableHasStream(ReadService):
+    """The stream of a job that wrote into a table of its own is that of a job without rows."""
+
+    def read_rows(self, request: Any) -> Any:
+        parts = request.read_stream.split("/")
+        if "jobs" in parts and parts[5] in self.written:
+            return iter(())
+        return super().read_rows(request)
+
+
+@behaviour_mutant("query-results.stream-is-read-once", kills="query-results.stream-has-the-rows-from-the-offset",
+                  also=IN_ROWS)  # fmt: skip
+class StreamIsReadOnce(ReadService):
+    """A job's stream has no rows when it is read again, as after a lost connection."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.seen: set[str] = set()
+
+    def rows_at_offset(self, stream: Stream, offset: int) -> pa.Table:
+        rows = super().rows_at_offset(stream, offset)
+        again = stream.name in self.seen and "/jobs/" in stream.name
+        self.seen.add(stream.name)
+        return rows.slice(0, 0) if again else rows
+
+
+@behaviour_mutant("query-results.offset-from-the-end", kills="query-results.negative-offset-is-refused")
+class OffsetFromEnd(ReadService):
+    """A negative offset counts the rows of a job's stream from its end."""
+
+    def check_offset(self, stream: Stream, offset: int) -> None:
+        if offset >= 0 or "/jobs/" not in stream.name:
+            super().check_offset(stream, offset)
+
+    def rows_at_offset(self, stream: Stream, offset: int) -> pa.Table:
+        return super().rows_at_offset(stream, max(0, offset if offset >= 0 else stream.rows.num_rows + offset))

@@ -98,10 +98,10 @@ class _OtherColumns(ReadService, abc.ABC):
         """The columns that it has in their place."""
 
     def page_schema(self, asked: RunOfQuery) -> bytes:
-        return self.encode_schema(self.other(mapping.arrow_schema(asked.columns)))
+        return self.stream_schema(asked, asked.form)
 
-    def stream_schema(self, asked: RunOfQuery) -> bytes:
-        return self.page_schema(asked)
+    def stream_schema(self, asked: RunOfQuery, form: int) -> bytes:
+        return self.encode_schema(self.other(self.schema_in_form(asked, form)))
 
     def page_batch(self, asked: RunOfQuery, page: pa.RecordBatch) -> bytes:
         return super().page_batch(asked, self._under(page))
@@ -273,3 +273,79 @@ class ArrowForAll(ReadService):
 
     def plain_answer(self, project: str, asked: RunOfQuery) -> dict[str, Any]:
         return self.arrow_answer(project, asked)
+
+
+@behaviour_mutant("query-results.counts-as-numbers", kills="query-results.counts-are-texts")
+class CountsAsNumbers(_ChangedAnswer):
+    """The counts of rows are numbers in JSON."""
+
+    def change(self, answer: dict[str, Any], asked: RunOfQuery) -> None:  # noqa: ARG002  # as above
+        answer |= {key: int(answer[key]) for key in ("pageRowCount", "totalRows")}
+
+
+@behaviour_mutant("query-results.base64-of-urls", kills="query-results.page-has-a-schema", also=IN_ROWS)
+class Base64OfUrls(_ChangedAnswer):
+    """Schema and batch are in the base64 of URLs, without padding."""
+
+    def change(self, answer: dict[str, Any], asked: RunOfQuery) -> None:  # noqa: ARG002  # as above
+        for part in (answer["arrowSchema"], answer.get("arrowRecordBatch", {})):
+            for key, text in part.items():
+                part[key] = base64.urlsafe_b64encode(base64.b64decode(text) + b" ").decode().rstrip("=")
+
+
+@behaviour_mutant("query-results.wrong-query-is-empty", kills="query-results.wrong-query-is-an-error")
+class WrongQueryIsEmpty(ReadService):
+    """A query that is no SQL is answered as a statement without rows."""
+
+    def run_query(self, project: str, body: dict[str, Any]) -> dict[str, Any]:
+        try:
+            return super().run_query(project, body)
+        except QueryRefusedError:
+            return self.without_rows(project, self.catalogue.token())
+
+
+@behaviour_mutant("query-results.dry-run-ignored", kills="query-results.dry-run-has-no-rows")
+class DryRunIgnored(ReadService):
+    """dryRun is ignored: the query runs."""
+
+    def run_query(self, project: str, body: dict[str, Any]) -> dict[str, Any]:
+        return super().run_query(project, {key: body[key] for key in body if key != "dryRun"})
+
+
+@behaviour_mutant("query-results.cache-keeps-the-codec", kills="query-results.page-has-the-codec")
+class CacheKeepsCodec(ReadService):
+    """A query that the server has run before gets the page that it had then, in the codec of that time."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.kept: dict[str, Any] = {}
+
+    def page_batch(self, asked: RunOfQuery, page: pa.RecordBatch) -> bytes:
+        kept = self.kept.setdefault(str(asked.body["query"]), asked.body.get("arrowSerializationOptions"))
+        return super().page_batch(dataclasses.replace(asked, body={"arrowSerializationOptions": kept}), page)
+
+
+@behaviour_mutant("query-results.nested-times-in-micros", kills="query-results.times-have-one-form", also=IN_ROWS)
+class NestedTimesInMicros(ReadService):
+    """TIMESTAMP inside of STRUCT and ARRAY has microseconds, whatever form the query names."""
+
+    def schema_in_form(self, asked: RunOfQuery, form: int) -> pa.Schema:
+        pairs = zip(mapping.arrow_schema(asked.columns), super().schema_in_form(asked, form), strict=True)
+        return pa.schema([plain if pa.types.is_nested(plain.type) else formed for plain, formed in pairs])
+
+    def in_form(self, batch: pa.RecordBatch, form: int) -> pa.RecordBatch:
+        formed = super().in_form(batch, form)
+        columns = [
+            plain if pa.types.is_nested(plain.type) else new
+            for plain, new in zip(batch.columns, formed.columns, strict=True)
+        ]
+        return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
+
+
+@behaviour_mutant("query-results.listing-has-arrow", kills="query-results.listing-has-rows", source=PYTHON)
+class ListingHasArrow(ReadService):
+    """jobs.getQueryResults answers in the format of the query."""
+
+    def listing(self, project: str, asked: RunOfQuery, start: int, most: int) -> dict[str, Any]:
+        in_arrow = asked.body.get("queryResultsFormat") == "ARROW"
+        return self.arrow_answer(project, asked) if in_arrow else super().listing(project, asked, start, most)
