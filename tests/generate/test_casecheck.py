@@ -151,12 +151,12 @@ def test_case_without_columns_passes() -> None:
         (case(steps=(RunQuery(buffer_compression="GZIP"),)), "Case.steps[0].buffer_compression: expected one of LZ4"),
         (case(steps=(RunQuery(max_results=-1),)), "Case.steps[0].max_results: expected a number of rows from 0"),
         (
-            case(steps=(RunQuery(), ReadResult(offset="-0"))),
-            "Case.steps[1].offset: expected a number from 0 to 9223372036854775807, or one of ",
+            case(steps=(RunQuery(), ReadResult(offset="+1"))),
+            "Case.steps[1].offset: expected a number from -9223372036854775808 to ",
         ),
         (
-            case(steps=(RunQuery(), ReadResult(offset="-1"))),
-            "Case.steps[1].offset: expected a number from 0 to 9223372036854775807, or one of ",
+            case(steps=(RunQuery(), ReadResult(offset="-9223372036854775809"))),
+            "Case.steps[1].offset: expected a number from -9223372036854775808 to ",
         ),
         (
             case(steps=(CreateSession(), ReadRows(offset="9223372036854775808"))),
