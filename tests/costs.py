@@ -37,7 +37,11 @@ _STARTED: Final = "processes by module"
 
 
 def recorded() -> Mapping[str, Mapping[str, float]]:
-    """The record: ``seconds``, ``processor`` seconds with children, ``items`` and ``processes`` of each module."""
+    """The record: ``seconds``, ``processor`` seconds with children, ``items`` and ``processes`` of each module; empty in
+    a source distribution.
+    """
+    if not RECORD.exists():
+        return {}
     made: dict[str, dict[str, float]] = json.loads(RECORD.read_text(encoding="utf-8"))
     return made
 
@@ -57,7 +61,7 @@ def grown(started: Mapping[str, int], record: Mapping[str, Mapping[str, float]])
     """A sentence naming the modules that start more processes than recorded; empty within the allowance."""
     before = {module: int(row["processes"]) for module, row in record.items()}
     total, most = sum(started.values()), sum(before.values())
-    if total <= most * ALLOWANCE:
+    if not record or total <= most * ALLOWANCE:
         return ""
     more = sorted(((count - before.get(module, 0), module) for module, count in started.items()), reverse=True)
     named = ", ".join(f"{module} {started[module]} instead of {before.get(module, 0)}" for by, module in more if by > 0)

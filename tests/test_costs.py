@@ -12,7 +12,8 @@ from typing import Final
 import pytest
 
 from publish.costs import by_module, written
-from tests.costs import COLLECTION, RECORD, Starts, grown, in_order, module_of
+from tests import costs
+from tests.costs import COLLECTION, RECORD, Starts, grown, in_order, module_of, recorded
 from tests.fixtures import ROOT
 
 RECORDED: Final = {
@@ -83,6 +84,15 @@ def test_starts_of_processes_are_heard() -> None:
     assert starts.total == 2
 
 
+def test_without_a_record_nothing_is_too_much(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a source distribution, which leaves it out."""
+    monkeypatch.setattr(costs, "RECORD", tmp_path / "costs.json")
+
+    assert grown({"tests/a.py": 9}, recorded()) == ""
+    assert in_order(["tests/b.py::x", "tests/a.py::y"], recorded()) == [0, 1]
+
+
+@pytest.mark.skipif(not RECORD.exists(), reason="a source distribution has no record")
 def test_the_record_is_of_modules_that_exist() -> None:
     """A module that was removed would allow its processes to others."""
     modules = [name for name in json.loads(RECORD.read_text(encoding="utf-8")) if name != COLLECTION]
