@@ -23,12 +23,12 @@ __all__ = ["CaseDigests", "check_digests", "digests_of", "read_digests", "write_
 
 FORMAT: Final = 3
 """The version of the file format; it increases when a reader of the old format would misread the new one. The first
-had every case in each file, and the second twice as many digits of each digest.
+had every case in each file, and the second 32 digits of each digest.
 """
 
 VALUES: Final = "values"
 
-DIGITS: Final = 16
+DIGITS: Final = 12
 """Hexadecimal digits kept of a SHA-256: enough to detect accidents, not attacks."""
 
 _DIGEST: Final = re.compile("[0-9a-f]{32,64}")

@@ -8,7 +8,8 @@ import json
 from conformance.engine.fates import Fate
 from conformance.engine.proof import Trial
 from conformance.engine.prove import Proof
-from conformance.report.prooftext import as_json, as_text
+from conformance.engine.shown import FEW
+from conformance.report.prooftext import LISTED, as_json, as_text
 
 GOOD = Trial("batch.empty", {"framing.batch-not-empty": ("a", "b")}, kills=("framing.batch-not-empty",))
 HOLDS = Proof(
@@ -84,3 +85,8 @@ def test_the_json_form_is_plain_and_sorted() -> None:
     assert form["mutants"]["m.broad"]["surplus"] == ["x.z"]
     assert form["survivors"] == [["Schema.version", "+1"]]
     assert form["alarms"] == {"align-64": {"body.padding-zero": ["a"]}}
+
+
+def test_the_cases_that_are_listed_decide_which_cases_can_show_a_clause() -> None:
+    """``golden/shown.json`` is made from the published proof: one case more than it lists of a clause is enough."""
+    assert LISTED > FEW
