@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from typing import Final
 
 from conformance.contract.clause import CLAUSES
 from conformance.contract.ipc.judging import judge_ipc
@@ -11,7 +12,7 @@ from conformance.contract.raised import sound
 from conformance.records import Level, Outcome
 from conformance.wire import Kind
 from conformance.wire.batch import BatchMessage
-from conformance.wire.faults import WireRule
+from conformance.wire.faults import Rule, WireRule
 from conformance.wire.file import FileReading, read_file
 from conformance.wire.stream import StreamReading, read_stream
 
@@ -23,9 +24,17 @@ def read(container: str, data: bytes) -> StreamReading | FileReading:
     return read_stream(data) if container == "stream" else read_file(data)
 
 
-def broken_rules(container: str, data: bytes) -> tuple[WireRule, ...]:
-    """The rules of the format that the bytes break, each once, sorted by code."""
-    return tuple(sorted({fault.rule for fault in read(container, data).violations}))
+PROMISES: Final = frozenset({Rule.SCHEMA_EXTENSION_STORAGE, Rule.SCHEMA_EXTENSION_PARAMETERS, Rule.SCHEMA_TIME_ZONE})
+"""Rules on names that say what a schema means: a version that does not know the name reads such bytes."""
+
+
+def broken_rules(container: str, data: bytes, *, promises: bool = False) -> tuple[WireRule, ...]:
+    """The rules of the format that the bytes break, each once, sorted by code; :data:`PROMISES` only on request.
+
+    Whoever has bytes that only break a promise has to know which version begins to refuse them.
+    """
+    found = {fault.rule for fault in read(container, data).violations}
+    return tuple(sorted(found if promises else found - PROMISES))
 
 
 def failing_clauses(container: str, data: bytes) -> tuple[str, ...]:
@@ -45,7 +54,8 @@ def content_digest(container: str, data: bytes) -> str:
     stream = reading if isinstance(reading, StreamReading) else reading.stream
     messages = stream.messages if stream is not None else []
     parts: list[object] = [(one.header, one.legacy, one.version, one.custom_metadata) for one in messages]
-    parts += [str(reading.schema), len(reading.violations)]
+    broken = [fault for fault in reading.violations if fault.rule not in PROMISES]
+    parts += [str(reading.schema), len(broken)]
     digest.update(repr(parts).encode())
     for one in reading.dictionaries:
         digest.update(repr((one.id, one.delta)).encode())

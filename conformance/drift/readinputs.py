@@ -121,7 +121,7 @@ def catalogue_inputs() -> Iterator[DriftInput]:
         fault = isinstance(known, IpcMutant)
         required = isinstance(known, IpcVariation) and known.grade == "required"
         for made in known.make():
-            broken = broken_rules(known.kind, made.data) if fault else ()
+            broken = broken_rules(known.kind, made.data, promises=True) if fault else ()
             name = f"{'lie' if fault else 'legal'}/{known.name}/{made.sample}"
             kind = "lies of the catalogue" if fault else "legal variations"
             yield DriftInput(name, kind, known.kind, made.data, broken, refusable=not required)

@@ -252,6 +252,11 @@ class _Grouping:
             own = tuple(sorted(own, key=_plainness))
         cases = tuple(sorted({one.case_id for one in group.own}, key=self._order.__getitem__))
         smallest = min(own[0].cases, key=self._size)
+        shown = self._symptom_in(own[0], smallest, group.own)
+        if shown is not None and own[0].cases[0] != smallest:
+            # What a report says of the cause is what the case shows that it names.
+            rest = (one for one in own[0].cases if one != smallest)
+            own = (self._as_shown_by(own[0], shown, (smallest, *rest)), *own[1:])
         clause = _clause(own)
         replays = {part.cases[0]: part.replay for part in own}
         return Cause(
@@ -263,25 +268,19 @@ class _Grouping:
             cases=cases,
             smallest=smallest,
             replay=replays.get(smallest, self._cases[smallest].replay),
-            call=self._call(own[0], smallest, group.own),
+            call=None if shown is None else shown.call,
             echoes=echoes,
             blocks=tuple(sorted(self._kept_from_judgement(group))),
             contrast=contrast(self._result, group.own) if group.refusal is None else self._facts(group, clause),
         )
 
-    def _call(self, part: Deviation, case_id: str, symptoms: Iterable[Symptom]) -> int | None:
-        """The call that shows a deviation in a case; its finding may be that of another case."""
+    def _symptom_in(self, part: Deviation, case_id: str, symptoms: Iterable[Symptom]) -> Symptom | None:
+        """The symptom with a finding that shows a deviation in a case; None if it has no finding."""
         if part.finding is None:
             return None
         shown = ((one, self._result.deviations[one.deviation]) for one in symptoms if one.case_id == case_id)
-        return next(
-            (
-                one.call
-                for one, whole in shown
-                if one.finding and (part.clauses[0], part.reason) == (one.clause, whole.reason)
-            ),
-            None,
-        )
+        named = part.clauses[0], part.reason
+        return next((one for one, whole in shown if one.finding and named == (one.clause, whole.reason)), None)
 
     def _facts(self, group: _Group, clause: str) -> tuple[str, ...]:
         """What sets refused requests apart, how to declare what is absent, and what cases told that were drawn for
@@ -333,14 +332,16 @@ class _Grouping:
         cases = tuple(dict.fromkeys(one.case_id for one in members))
         if len(cases) == len(whole.cases):
             return whole
-        finding, case = members[0].finding, self._cases[cases[0]]
+        clauses = whole.clauses if members[0].finding else tuple(dict.fromkeys(one.clause for one in members))
+        whole = dataclasses.replace(whole, clauses=clauses, count=len(members))
+        return self._as_shown_by(whole, members[0], cases)
+
+    def _as_shown_by(self, part: Deviation, symptom: Symptom, cases: tuple[str, ...]) -> Deviation:
+        """The deviation on these cases, with what it is in the first of them, of which the symptom is."""
+        finding, case = symptom.finding, self._cases[cases[0]]
         shown = next((item for item in case.evidence if item.finding == finding), None)
-        clauses = whole.clauses if finding is not None else tuple(dict.fromkeys(one.clause for one in members))
-        text = finding.observed if finding is not None else _reason(case, members[0].clause)
-        return dataclasses.replace(
-            whole, clauses=clauses, text=text, cases=cases, count=len(members), replay=case.replay,
-            finding=finding, evidence=shown,
-        )  # fmt: skip
+        text = finding.observed if finding is not None else _reason(case, symptom.clause)
+        return dataclasses.replace(part, text=text, cases=cases, replay=case.replay, finding=finding, evidence=shown)
 
 
 def _failing(cause: Cause) -> set[str]:

@@ -17,7 +17,6 @@ from conformance.campaign.guidance import Weights
 from conformance.campaign.phases import SIDE_BY_SIDE, Stepper
 from conformance.contract.offers import asked, optional
 from conformance.engine.casestep import Driver
-from conformance.generate import draw_case
 from conformance.protocol import DEFAULT_PROTOCOL
 from conformance.records import Case, Exchange, Outcome
 from conformance.targets import TargetError, open_target
@@ -101,7 +100,7 @@ def test_a_case_of_a_profile_that_is_not_offered_is_not_driven(tmp_path: Path, t
     served = job(tmp_path, profile="server")
     lacking = dataclasses.replace(served.spec, not_offered=tuple(optional(DEFAULT_PROTOCOL)))
     partial = dataclasses.replace(served, spec=lacking)
-    cases = [draw_case(partial.seed, index, profile="server") for index in range(SIDE_BY_SIDE)]
+    cases = [guidance.draw(partial, index, None) for index in range(SIDE_BY_SIDE)]
     plain = [case.id for case in cases if not asked(case)]
     driver = Recording(target)
 

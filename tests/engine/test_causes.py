@@ -434,6 +434,23 @@ class TestOrder:
 
         assert (cause.smallest, cause.call) == ("b", 1)
 
+    def test_the_words_are_those_of_the_case_that_is_shown(self) -> None:
+        """Title, finding and command: whoever replays the case sees what the screen said of it."""
+        cases = [
+            dataclasses.replace(
+                judged(name, fails(name, "offsets.inside-a-response", f"{rows} rows that are others", call=rows)),
+                shape=CaseShape(rows, 1, 1),
+                replay=f"{name}.json",
+            )
+            for name, rows in {"large": 900, "small": 4, "middle": 30}.items()
+        ]
+
+        (cause,) = found(*cases)
+
+        assert (cause.smallest, cause.replay) == ("small", "small.json")
+        assert cause.title.startswith("4 rows that are others")
+        assert (cause.own[0].text, cause.own[0].cases) == ("4 rows that are others", ("small", "large", "middle"))
+
 
 def test_the_key_is_the_same_in_a_smaller_run() -> None:
     """It depends on the clause and the class of the failure, and neither on cases nor on other causes."""

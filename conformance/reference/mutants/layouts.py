@@ -162,6 +162,19 @@ batch_mutant("union.offset-beyond", kills="layouts.union-slots",
 # fmt: on
 
 
+@batch_mutant(
+    "union.sparse-child-long",
+    kills="layouts.sparse-union-children",
+    source="https://github.com/apache/arrow/issues/41140",
+)
+def sparse_child_long(message: DraftMessage) -> DraftMessage:
+    """A child of a sparse union has a slot more than the union."""
+    numbers = message.part("data", "sparse.0")
+    numbers.data += bytes(8)
+    _node(message, "sparse.0").length += 1
+    return message
+
+
 @batch_mutant("union.nulls-of-its-own", kills="layouts.union-nulls")
 def union_nulls(message: DraftMessage) -> DraftMessage:
     """A union counts a null of its own."""

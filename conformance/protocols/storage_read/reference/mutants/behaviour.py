@@ -38,7 +38,10 @@ _JAVA_5658 = "https://github.com/googleapis/google-cloud-java/pull/5658"
 @behaviour_mutant(
     "session.no-streams",
     kills="session.rows-have-a-stream",
-    also={"restriction.*": "a restricted session without streams lacks the rows", "projection.filter-*": "as above"},
+    also={
+        "restriction.*": "a restricted session without streams lacks the rows",
+        "projection.filter-*": "a filtered session without streams lacks them",
+    },
     defects=("B-10",),
     source=_GOCCY_409,
 )
