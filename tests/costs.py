@@ -37,7 +37,7 @@ _STARTED: Final = "processes by module"
 
 
 def recorded() -> Mapping[str, Mapping[str, float]]:
-    """The record: ``seconds``, ``processor`` seconds with children, ``items`` and ``processes`` of each module; empty in
+    """The record: ``seconds``, ``processor`` seconds with children, ``items`` and ``processes`` of each module; none in
     a source distribution.
     """
     if not RECORD.exists():
