@@ -96,7 +96,9 @@ def child_whole(message: DraftMessage) -> DraftMessage:
     """A child of a struct has a slot behind the struct's last row, as if the whole were sent for a slice."""
     roles = {(part.path, part.role) for part in message.parts}
     structs = {
-        node.path: node.length for node in message.nodes if not roles & {(node.path, "data"), (node.path, "offsets")}
+        node.path: node.length
+        for node in message.nodes
+        if not roles & {(node.path, "data"), (node.path, "offsets"), (node.path, "type ids")}
     }
     for node in message.nodes:
         fixed = node.length and (node.path, "offsets") not in roles and (node.path, "data") in roles

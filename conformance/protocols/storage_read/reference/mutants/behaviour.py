@@ -213,6 +213,7 @@ class CompressionNotApplied(ReadService):
             "errors.unknown-column-has-its-code",
             "errors.unrecorded-refusal-has-a-fitting-code",
             "offsets.beyond-the-end-has-its-code",
+            "query-results.written-table-has-no-stream",
             "query-results.other-location-is-not-found",
             "split.beyond-the-child-has-its-code",
         ),

@@ -248,7 +248,11 @@ class EndRepeats(ReadService):
         return super().rows_at_offset(stream, offset - 1 if at_end else offset)
 
 
-@behaviour_mutant("offset.negative-accepted", kills="offsets.negative-is-refused")
+@behaviour_mutant(
+    "offset.negative-accepted",
+    kills="offsets.negative-is-refused",
+    also={"query-results.negative-offset-is-refused": "the stream of a job is read by the same call"},
+)
 class NegativeAccepted(ReadService):
     """A negative offset reads from the start."""
 
