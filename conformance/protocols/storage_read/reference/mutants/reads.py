@@ -366,7 +366,11 @@ class SessionIsNoMessage(ReadService):
         return b"\x0a\xff"
 
 
-@behaviour_mutant("rows.third-reader-short", kills="rows.reading-together-repeats")
+@behaviour_mutant(
+    "rows.third-reader-short",
+    kills="rows.reading-together-repeats",
+    also={"history.no-lost-row": "which of the reads at one time comes third is a matter of chance"},
+)
 class ThirdReaderShort(ReadService):
     """From its third reader on a stream lacks its first row."""
 
