@@ -40,7 +40,7 @@ def hide(secret: str) -> None:
         return
     with _lock:
         _hidden = longest_first({*_hidden, *forms_of(secret)})
-        _hidden_bytes = tuple(form.encode() for form in _hidden)
+        _hidden_bytes = tuple(_bytes(form) for form in _hidden)
 
 
 def forms_of(secret: str) -> set[str]:
@@ -48,13 +48,18 @@ def forms_of(secret: str) -> set[str]:
 
     A text with the secret in it, such as a whole header, has another base64 of it by the place at which it begins.
     """
-    data = secret.encode()
-    forms = {secret, urllib.parse.quote(secret), urllib.parse.quote(secret, safe="")}
+    data = _bytes(secret)
+    forms = {secret, urllib.parse.quote(data), urllib.parse.quote(data, safe="")}
     for digits in (data.hex(), data.hex().upper()):
         forms |= {digits, "".join(f"%{digits[at : at + 2]}" for at in range(0, len(digits), 2))}
     for encode in (base64.b64encode, base64.urlsafe_b64encode):
         forms |= {encode(data).decode().rstrip("="), *(_within(encode, data, before) for before in range(3))}
     return forms
+
+
+def _bytes(text: str) -> bytes:
+    """UTF-8; a byte of a variable or a file name that was no UTF-8 is as it was."""
+    return text.encode(errors="surrogateescape")
 
 
 def _within(encode: Callable[[bytes], bytes], data: bytes, before: int) -> str:
@@ -80,7 +85,7 @@ def masked_bytes(data: bytes, more: Iterable[str] = ()) -> bytes:
     """``data`` with asterisks in place of each secret, and of each of ``more``; lengths stay, so that the messages
     around it can be read.
     """
-    for secret in (*_hidden_bytes, *(form.encode() for form in more)):
+    for secret in (*_hidden_bytes, *(_bytes(form) for form in more)):
         if secret in data:
             data = data.replace(secret, b"*" * len(secret))
     return data
@@ -101,7 +106,7 @@ def masked_unknown(text: str) -> str:
 def _is_plain(part: str) -> bool:
     if part.isdecimal():
         return len(part) <= LONGEST_NUMBER
-    return not part.isascii() or (len(part) <= LONGEST_WORD and part.isalpha() and part in _cases(part)) or not part
+    return not part or (len(part) <= LONGEST_WORD and part.isalpha() and part in _cases(part))
 
 
 def _cases(word: str) -> tuple[str, str, str]:

@@ -10,6 +10,7 @@ dictionary indices may have the name of a canonical type. Both are passed over.
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -150,6 +151,7 @@ def _no_constant(text: str) -> NoReturn:
     raise ValueError(text)
 
 
+@functools.lru_cache(maxsize=8)  # fields of hostile schemas share one long text
 def _object(text: str) -> dict[str, Any] | None:
     """The JSON object in a text, None if it is none."""
     try:

@@ -90,7 +90,7 @@ def map_keys_sorted(batch: BatchBytes) -> Iterator[Violation]:
     """The keys of each map are in order where the schema says `keysSorted`.
 
     No text says which order. So any is right in which no key is below the one before it: by value, by UTF-16 code
-    units, or without case. Keys that are no integers, texts or bytes are not judged.
+    units, without case, or by length. Keys that are no integers, texts or bytes are not judged.
     """
     assert batch.schema is not None, "the selector takes only batches under a schema"
     if not any(field.type.keys_sorted for _, field in batch.schema.walk()):

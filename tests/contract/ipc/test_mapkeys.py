@@ -22,6 +22,7 @@ def maps(*rows: list[Any] | None, key: pa.DataType | None = None, keys_sorted: b
         maps(["a", "b", "b"], [], None, ["a"]),
         maps(["a", "B", "c"]),
         maps(["\U00010000", "￿"]),
+        maps(["b", "aa"]),
         maps(["￿", "\U00010000"]),
         maps([1, 2, 9], key=pa.int64()),
         maps(["b", "a"], keys_sorted=False),
@@ -30,7 +31,7 @@ def maps(*rows: list[Any] | None, key: pa.DataType | None = None, keys_sorted: b
     ],
 )
 def test_an_order_that_a_writer_may_mean_is_one(array: pa.Array) -> None:
-    """By value, by UTF-16, without case; maps that are not called sorted, and keys that nobody can order for sure."""
+    """By value, by UTF-16, without case, by length; maps that are not called sorted, and keys that nobody can order for sure."""
     assert list(unsorted_maps(array, "m")) == []
 
 
@@ -55,6 +56,29 @@ def test_maps_are_found_below_structs_lists_and_maps() -> None:
     outer = pa.MapArray.from_arrays(pa.array([0, 1], pa.int32()), pa.array(["k"]), listed)
 
     assert list(unsorted_maps(outer, "o")) == [("o.value.item.m", ["b", "a"])]
+
+
+@pytest.mark.parametrize("outer", ["struct", "list", "fixed", "map"])
+def test_maps_below_a_null_are_no_data(outer: str) -> None:
+    """Whatever their keys are."""
+    inner, null = maps(["b", "a"]), pa.array([True])
+    starts = pa.array([0, 1], pa.int32())
+    made = {
+        "struct": lambda: pa.StructArray.from_arrays([inner], ["m"], mask=null),
+        "list": lambda: pa.ListArray.from_arrays(starts, inner, mask=null),
+        "fixed": lambda: pa.FixedSizeListArray.from_arrays(inner, 1, mask=null),
+        "map": lambda: _null_map(starts, inner),
+    }[outer]()
+
+    assert made.null_count == 1
+    assert list(unsorted_maps(made, "m")) == []
+
+
+def _null_map(starts: pa.Array, items: pa.Array) -> pa.Array:
+    """A null with an entry below it."""
+    there = pa.MapArray.from_arrays(starts, pa.array(["k"]), items)
+    buffers = [pa.py_buffer(b"\x00"), there.buffers()[1]]
+    return pa.Array.from_buffers(there.type, 1, buffers, children=[there.values])
 
 
 def test_a_key_that_is_no_text_is_left_to_its_own_clause() -> None:
