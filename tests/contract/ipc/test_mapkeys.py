@@ -31,7 +31,7 @@ def maps(*rows: list[Any] | None, key: pa.DataType | None = None, keys_sorted: b
     ],
 )
 def test_an_order_that_a_writer_may_mean_is_one(array: pa.Array) -> None:
-    """By value, by UTF-16, without case, by length; maps that are not called sorted, and keys that nobody can order for sure."""
+    """By value, by UTF-16, without case, by length; unsorted maps, and keys without a sure order."""
     assert list(unsorted_maps(array, "m")) == []
 
 

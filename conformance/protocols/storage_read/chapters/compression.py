@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator
-from typing import Final
 
 from conformance.contain.text import many
 from conformance.contract.clause import Violation, clause
@@ -25,6 +24,7 @@ from conformance.contract.sources import (
     Sources,
 )
 from conformance.contract.view import once_per_view
+from conformance.protocols.storage_read.contract.buffercodecs import CODECS, WORTHWHILE
 from conformance.protocols.storage_read.contract.endings import refuses, serves
 from conformance.protocols.storage_read.contract.sessions import SessionRead, whole_sessions
 from conformance.protocols.storage_read.contract.subjects import (
@@ -43,11 +43,6 @@ from conformance.protocols.storage_read.contract.view import (
 )
 from conformance.protocols.storage_read.contract.violations import exactly
 from conformance.records import Level
-
-WORTHWHILE: Final = 1 << 10
-"""The size in bytes up to which a server may leave all buffers of a batch uncompressed: compression gains nothing
-there.
-"""
 
 
 def _with_feature(name: Feature) -> Callable[[StorageView], list[StorageCall]]:
@@ -74,9 +69,6 @@ serves("compression.request-is-served", _with_feature(Feature.BODY_CODEC), RECOR
   "A session that requests LZ4_FRAME or ZSTD buffers, and a read of it, end in OK.",
   breaks="python-bigquery, which always requests LZ4_FRAME (from its source)")
 # fmt: on
-
-CODECS: Final = {"lz4": "LZ4_FRAME", "zstd": "ZSTD"}
-"""The codecs that a record batch can declare, with their names in a request; an unknown codec is treated as none."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

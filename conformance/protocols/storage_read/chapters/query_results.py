@@ -4,7 +4,8 @@ Google's documents call the feature not yet available: a target is judged on it 
 ``query-results``. One clause is for every server. Google's client for Python takes an answer without the fields of
 Arrow for an empty result. A server that ignores the request loses every row, without an error.
 
-It is longer than other chapters: a page and the stream behind it are judged by the same few comparisons.
+It is longer than other chapters: a page and the stream behind it are judged by the same few comparisons, and one
+chapter is one module.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import pyarrow as pa
 from conformance.contain.text import many
 from conformance.contract.bytefields import BatchBytes
 from conformance.contract.clause import Violation, clause
-from conformance.contract.comparing.matching import common, comparable, match_rows, row_hashes, show_row
+from conformance.contract.comparing.matching import comparable, match_rows, row_hashes
 from conformance.contract.jobanswer import name_in
 from conformance.contract.sources import (
     ARROW_PROTO,
@@ -31,8 +32,9 @@ from conformance.contract.sources import (
     STORAGE_PROTO,
     Sources,
 )
-from conformance.protocols.storage_read.chapters.compression import CODECS, WORTHWHILE
+from conformance.protocols.storage_read.contract.buffercodecs import not_compressed, other_codec
 from conformance.protocols.storage_read.contract.queryview import ListingView, QueriesView, QueryView, ResultView
+from conformance.protocols.storage_read.contract.resultrows import among, in_order, times_in
 from conformance.protocols.storage_read.contract.results import (
     FORMS,
     NO_ROWS,
@@ -48,7 +50,7 @@ from conformance.protocols.storage_read.contract.results import (
     served_results,
 )
 from conformance.protocols.storage_read.contract.violations import fields_differ
-from conformance.records import BqType, Column, Level, Mode, QueryStatement
+from conformance.records import Level, QueryStatement
 from conformance.wire.arrow import DecodingError, schema_to_arrow
 
 Check: TypeAlias = Callable[[Any], Iterable[Violation]]
@@ -287,7 +289,7 @@ def times_have_one_form(page: ResultPage) -> Iterator[Violation]:
         one
         for column in page.query.view.case.table.columns
         if came is not None and len(places := came.get_all_field_indices(column.name)) == 1
-        for one in _times(column, column.name, came.field(places[0]).type)
+        for one in times_in(column, column.name, came.field(places[0]).type)
     ]
     named = FORMS[page.query.step.timestamps]
     if others := [one for one in found if one[1] != named]:
@@ -295,34 +297,6 @@ def times_have_one_form(page: ResultPage) -> Iterator[Violation]:
         others = others if moved else [one for one in found if one[1] != pa.timestamp("us", "UTC")]
         for name, kind in others[:1]:
             yield Violation(f"{named} for {name!r}" if moved else f"{named}, or microseconds", str(kind), field=name)
-
-
-def _times(column: Column, path: str, came: pa.DataType) -> Iterator[tuple[str, pa.DataType]]:
-    """Yield each place of a TIMESTAMP in a column, with the type that came for it."""
-    own = came.value_type if column.mode is Mode.REPEATED and pa.types.is_list(came) else came
-    if column.type is BqType.TIMESTAMP:
-        yield path, own
-    for field in column.fields if pa.types.is_struct(own) else ():
-        if (place := own.get_field_index(field.name)) >= 0:
-            yield from _times(field, f"{path}.{field.name}", own.field(place).type)
-
-
-def _codec(batch: BatchBytes | None) -> str | None:
-    """The codec of the buffers of a batch, empty for none; None if it has none, or cannot be read."""
-    message = batch.message if batch is not None else None
-    return CODECS.get(message.codec, "") if message is not None and message.flat_nodes else None
-
-
-def _not_compressed(batch: BatchBytes | None, asked: str) -> Iterator[Violation]:
-    """Yield a violation if the buffers of a batch are not compressed; small ones need not be."""
-    if batch is not None and _codec(batch) == "" and asked and len(batch.data) > WORTHWHILE:
-        yield Violation(asked, "no compression", field="RecordBatch.compression")
-
-
-def _other_codec(batch: BatchBytes | None, asked: str) -> Iterator[Violation]:
-    """Yield a violation if the buffers of a batch are compressed by a codec that nobody asked for."""
-    if _codec(batch) not in (None, "", asked):
-        yield Violation(asked or "no compression", _codec(batch) or "", field="RecordBatch.compression")
 
 
 @_clause(
@@ -333,7 +307,7 @@ def _other_codec(batch: BatchBytes | None, asked: str) -> Iterator[Violation]:
 )
 def page_has_the_codec(page: ResultPage) -> Iterator[Violation]:
     """The buffers of the page are compressed by the codec that the query names."""
-    yield from _not_compressed(page.query.batch, page.query.step.buffer_compression)
+    yield from not_compressed(page.query.batch, page.query.step.buffer_compression)
 
 
 @_clause(
@@ -341,9 +315,9 @@ def page_has_the_codec(page: ResultPage) -> Iterator[Violation]:
     over=lambda view: [page for page in pages(view) if page.query.batch],
     breaks="clients without the other codec",
 )
-def page_has_no_other_codec(page: ResultPage) -> Iterator[Violation]:
+def page_has_noother_codec(page: ResultPage) -> Iterator[Violation]:
     """The buffers of the page are compressed by no codec but the one that the query names."""
-    yield from _other_codec(page.query.batch, page.query.step.buffer_compression)
+    yield from other_codec(page.query.batch, page.query.step.buffer_compression)
 
 
 @_clause(
@@ -354,34 +328,13 @@ def page_has_no_other_codec(page: ResultPage) -> Iterator[Violation]:
 )
 def page_begins_the_result(page: ResultPage) -> Iterator[Violation]:
     """The rows of the page are the first ones of the result, in the order that the query names."""
-    yield from _in_order(expected_of(page.query).slice(0, page.rows.num_rows), page.rows)
+    yield from in_order(expected_of(page.query).slice(0, page.rows.num_rows), page.rows)
 
 
 @_clause("query-results.page-has-rows-of-the-result", over=pages, breaks="every client")
 def page_has_rows_of_the_result(page: ResultPage) -> Iterator[Violation]:
     """Each row of the page is one of the result, and no row comes twice."""
-    yield from _among(expected_of(page.query), page.rows)
-
-
-def _among(expected: pa.Table, got: pa.Table) -> Iterator[Violation]:
-    """Yield a violation if rows are not among those of the result, or come twice."""
-    match = match_rows(expected, got)
-    wrong = [*match.repeated, *match.foreign, *(one for _, one in match.changed)]
-    if wrong:
-        yield Violation("rows of the result, once each", f"{many(len(wrong), 'other')}: {show_row(got, wrong[0])}")
-
-
-def _in_order(expected: pa.Table, got: pa.Table) -> Iterator[Violation]:
-    """Yield the first place at which rows differ from those expected there."""
-    names = common(expected.schema, got.schema)
-    wanted, came = row_hashes(expected, names), row_hashes(got, names)
-    length = min(len(wanted), len(came))
-    unequal = np.flatnonzero(wanted[:length] != came[:length])
-    if len(unequal):
-        place = int(unequal[0])
-        yield Violation(f"{show_row(expected, place)} at row {place}", show_row(got, place))
-    elif len(wanted) != len(came):
-        yield Violation(many(len(wanted), "row"), many(len(came), "row"))
+    yield from among(expected_of(page.query), page.rows)
 
 
 @_clause(
@@ -528,9 +481,9 @@ def stream_has_the_rows_from_the_offset(found: ResultRead) -> Iterator[Violation
     if found.rows.num_rows != left:
         yield Violation(f"{many(left, 'row')} from offset {offset}", many(found.rows.num_rows, "row"))
     elif found.query.step.statement is QueryStatement.ORDERED:
-        yield from _in_order(expected.slice(offset), found.rows)
+        yield from in_order(expected.slice(offset), found.rows)
     else:
-        yield from _among(expected, found.rows)
+        yield from among(expected, found.rows)
 
 
 @_stream(
@@ -583,13 +536,13 @@ def end_has_no_rows(read: ResultView) -> Iterator[Violation]:
 @_stream("query-results.stream-has-the-codec", over=came, level=Level.SHOULD)
 def stream_has_the_codec(found: ResultRead) -> Iterator[Violation]:
     """The buffers of the stream are compressed by the codec that the read names."""
-    yield from _first(_not_compressed, found)
+    yield from _first(not_compressed, found)
 
 
 @_stream("query-results.stream-has-no-other-codec", over=came, breaks="clients without the other codec")
-def stream_has_no_other_codec(found: ResultRead) -> Iterator[Violation]:
+def stream_has_noother_codec(found: ResultRead) -> Iterator[Violation]:
     """The buffers of the stream are compressed by no codec but the one that the read names."""
-    yield from _first(_other_codec, found)
+    yield from _first(other_codec, found)
 
 
 def _first(check: Callable[[BatchBytes | None, str], Iterator[Violation]], found: ResultRead) -> Iterator[Violation]:
