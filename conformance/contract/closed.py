@@ -46,6 +46,7 @@ class Feature(enum.StrEnum):
     QUERY_RESULT = "query-result"
     SAMPLE = "sample"
     SNAPSHOT = "snapshot"
+    COLUMNS = "columns"
     APPEND = "append"
     FILTERED_PROJECTION = "filtered-projection"
     RESTRICTION = "restriction"

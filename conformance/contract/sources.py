@@ -47,6 +47,9 @@ GUIDE: Final = "https://cloud.google.com/bigquery/docs/reference/storage"
 QUOTAS: Final = "https://cloud.google.com/bigquery/quotas#storage-limits"
 """Limits of the Storage Read API, the length of a filter among them."""
 
+TABLE_SCHEMAS: Final = "https://cloud.google.com/bigquery/docs/managing-table-schemas"
+"""Columns that are added, relaxed and dropped: earlier rows have NULL in an added one."""
+
 TABLE_SAMPLING: Final = "https://cloud.google.com/bigquery/docs/table-sampling"
 """TABLESAMPLE SYSTEM: a random part of the blocks of a table, by a percentage from 0 to 100."""
 

@@ -27,6 +27,7 @@ from conformance.records import (
     from_json,
     to_json,
 )
+from conformance.records.changes import columns_before_each
 
 __all__ = ["FullRead", "RecordedStream", "bare_read", "full_reads"]
 
@@ -180,6 +181,7 @@ def _served(case: Case, exchange: Exchange) -> Iterator[FullRead]:
             request = proto.ReadRowsRequest.FromString(call.request)
             if request.offset == 0:
                 reads.setdefault(request.read_stream, call.responses)
+    columns = columns_before_each(case.table.columns, case.steps)
     for call in exchange.calls:
         if call.method != "CreateReadSession" or not _complete(call) or not call.responses:
             continue
@@ -193,7 +195,7 @@ def _served(case: Case, exchange: Exchange) -> Iterator[FullRead]:
             request=call.request,
             session=call.responses[0],
             streams=tuple(RecordedStream(stream.name, reads[stream.name]) for stream in session.streams),
-            columns=case.table.columns,
+            columns=columns[min(call.step, len(columns) - 1)],
         )
 
 

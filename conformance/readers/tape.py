@@ -26,6 +26,7 @@ from conformance.readers.fullread import FullRead
 from conformance.readers.queryread import SUCCESS, RecordedQuery, job_in, recorded_queries, refused_queries
 from conformance.readers.restanswers import RestTable
 from conformance.records import Call, CallEnd, Case, Column, Exchange, MetadataEntry
+from conformance.records.changes import columns_before_each
 
 __all__ = ["Answer", "NotRecordedError", "RecordedEnding", "Tape", "TapeStream", "Tapes", "tapes_of"]
 
@@ -253,6 +254,7 @@ def tapes_of(case: Case, exchange: Exchange) -> tuple[Tape, ...]:
         if call.method == "ReadRows":
             request = proto.ReadRowsRequest.FromString(call.request)
             reads.setdefault(request.read_stream, []).append((request.offset, call))
+    columns = columns_before_each(case.table.columns, case.steps)
     made = []
     for call in calls:
         if call.method != "CreateReadSession":
@@ -262,7 +264,9 @@ def tapes_of(case: Case, exchange: Exchange) -> tuple[Tape, ...]:
         splits, children = _splits(calls, names)
         streams = tuple(_stream(name, reads[name]) for name in (*names, *children) if name in reads)
         table = _asked(call.request).table
-        made.append(Tape(table, call.request, answer, _ending(call), streams, case.table.columns, splits))
+        made.append(
+            Tape(table, call.request, answer, _ending(call), streams, columns[min(call.step, len(columns) - 1)], splits)
+        )
     return (*made, *_queries_of(exchange, reads))
 
 

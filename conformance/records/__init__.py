@@ -32,6 +32,7 @@ from conformance.records.plugin import RecordsPlugin, described, steps_of
 from conformance.records.step import CallStep, Expect, RowsStep, Step
 from conformance.records.steps import (
     AppendRows,
+    ChangeColumns,
     CreateSession,
     Meanwhile,
     ReadResult,
@@ -67,6 +68,7 @@ __all__ = [
     "CallEnd",
     "CallStep",
     "Case",
+    "ChangeColumns",
     "Column",
     "CreateSession",
     "Exchange",

@@ -12,6 +12,7 @@ from conformance.records.step import CallStep, Expect, Step
 
 __all__ = [
     "AppendRows",
+    "ChangeColumns",
     "CreateSession",
     "Meanwhile",
     "QueryStatement",
@@ -183,6 +184,23 @@ class AppendRows(Step):
 
 
 @record
+class ChangeColumns(Step):
+    """Change the columns of the table now: those of ``add`` come, behind all others, those of ``drop`` go, and those of
+    ``relax``, which are REQUIRED until then, become NULLABLE. All are top-level columns of the case's table.
+
+    That table has each column in its last form, and in no row a value that the row cannot have: an added column is NULL
+    (an array empty) in rows that are inserted before. If the server does not change the columns, the driver skips this
+    step and all later ones.
+    """
+
+    TAG: ClassVar[str] = "change-columns"
+
+    add: tuple[str, ...] = ()
+    drop: tuple[str, ...] = ()
+    relax: tuple[str, ...] = ()
+
+
+@record
 class Meanwhile(Step):
     """Let something happen to the server before the next call: ``what`` says what.
 
@@ -200,4 +218,6 @@ class Meanwhile(Step):
     info: str = ""
 
 
-StorageReadStep: TypeAlias = CreateSession | ReadRows | SplitStream | RunQuery | ReadResult | AppendRows | Meanwhile
+StorageReadStep: TypeAlias = (
+    CreateSession | ReadRows | SplitStream | RunQuery | ReadResult | AppendRows | ChangeColumns | Meanwhile
+)

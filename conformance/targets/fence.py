@@ -22,6 +22,9 @@ _PATH: Final = re.compile(
     r"/bigquery/v2/projects/(?P<project>[^/]+)/datasets(?:/(?P<dataset>[^/]+)(?P<tables>/tables(?:/[^/]+(?:/insertAll)?)?)?)?"
 )
 
+_DROPS: Final = re.compile(r"[^`]+` DROP COLUMN `[^`]+`(, DROP COLUMN `[^`]+`)*")
+"""What follows the dataset in a statement that drops columns of a table."""
+
 
 class OutsideDatasetError(AssertionError):
     """The suite was about to write outside the dataset of its run."""
@@ -51,6 +54,11 @@ class FencedClient(RestClient):
         self._check("POST", path, body)
         return super().post(path, body, content_type=content_type, until=until)
 
+    def patch(self, path: str, body: Mapping[str, Any], *, until: float = math.inf) -> dict[str, Any]:
+        """As the base class, inside the fence."""
+        self._check("PATCH", path, body)
+        return super().patch(path, body, until=until)
+
     def delete(self, path: str) -> None:
         """As the base class, inside the fence."""
         self._check("DELETE", path, {})
@@ -70,7 +78,7 @@ def names_only(project: str, dataset: str, method: str, path: str, body: Mapping
     place = urllib.parse.urlsplit(path).path
     jobs = {
         f"/upload/bigquery/v2/projects/{project}/jobs": _loads_into,
-        f"/bigquery/v2/projects/{project}/queries": _inserts_into,
+        f"/bigquery/v2/projects/{project}/queries": _changes_table,
         f"/bigquery/v2/projects/{project}/jobs": _selects_from,
     }
     if place in jobs:
@@ -101,10 +109,15 @@ def _loads_into(project: str, dataset: str, body: Mapping[str, Any] | bytes) -> 
     return [*configuration] == ["load"] and _named(configuration["load"], "destinationTable") == (project, dataset)
 
 
-def _inserts_into(project: str, dataset: str, body: Mapping[str, Any] | bytes) -> bool:
-    """Whether a query is one INSERT of literals into a table of the dataset; the suite writes no other statement."""
+def _changes_table(project: str, dataset: str, body: Mapping[str, Any] | bytes) -> bool:
+    """Whether a query is one INSERT of literals into a table of the dataset, or drops columns of one; the suite writes
+    no other statement.
+    """
     statement = body.get("query") if isinstance(body, Mapping) else None
-    return isinstance(statement, str) and statement.startswith(f"INSERT INTO `{project}`.`{dataset}`.`")
+    if not isinstance(statement, str):
+        return False
+    start, _, rest = statement.partition(f"`{project}`.`{dataset}`.`")
+    return start == "INSERT INTO " or (start == "ALTER TABLE " and _DROPS.fullmatch(rest) is not None)
 
 
 def _selects_from(project: str, dataset: str, body: Any) -> bool:

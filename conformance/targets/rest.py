@@ -94,9 +94,16 @@ class RestClient:
         Raises :class:`RestError`.
         """
         data = body if isinstance(body, bytes) else json.dumps(body, ensure_ascii=False).encode()
+        return self._send("POST", path, data, content_type, until)
+
+    def patch(self, path: str, body: Mapping[str, Any], *, until: float = math.inf) -> dict[str, Any]:
+        """PATCH ``body``, and return the JSON object, empty without a body; raises :class:`RestError`."""
+        return self._send("PATCH", path, json.dumps(body, ensure_ascii=False).encode(), "application/json", until)
+
+    def _send(self, method: str, path: str, data: bytes, content_type: str, until: float) -> dict[str, Any]:
         self.sent += len(data)
         where, answer, limit = self._call(
-            "POST", path, data=data, content_type=content_type, until=until, explained=len(data)
+            method, path, data=data, content_type=content_type, until=until, explained=len(data)
         )
         return _object(where, answer, limit) if answer.body.strip() else {}
 

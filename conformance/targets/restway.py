@@ -75,6 +75,13 @@ class RestTables:
         except RestError as error:
             raise _cannot(error) from None
 
+    def patch(self, path: str, body: Row, *, until: float) -> Row:
+        """PATCH, and return the answer."""
+        try:
+            return self._ask(lambda: self._client.patch(path, body, until=until), until)
+        except RestError as error:
+            raise _cannot(error) from None
+
     def answered(self, path: str, body: bytes | None, *, until: float) -> tuple[int, bytes]:
         """POST a body, or GET; return the status and the body of the answer, or raise :class:`NoAnswer`."""
         try:

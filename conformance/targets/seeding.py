@@ -22,6 +22,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from conformance.records import Column
+from conformance.targets.changing import change_columns
 from conformance.targets.jobs import FIRST_PAUSE, LONGEST_PAUSE, query_table
 from conformance.targets.listing import verify
 from conformance.targets.loadjob import AVRO, PARQUET, LoadJob
@@ -222,6 +223,17 @@ class Seeder:
                 self._verified(self._listed, table, until)
         except TableExists:
             return False
+        return True
+
+    def change(self, table: SeededTable, columns: Sequence[Column], *, until: float = math.inf) -> bool:
+        """Give a table these columns; False if the server does not, or does not say afterwards that it has them.
+
+        Raises :class:`CannotSeed` if the server does not answer, or lists other rows than before.
+        """
+        if self._listed is None or not change_columns(self._listed, table.names, table.columns, columns, until):
+            return False
+        table.columns = tuple(columns)
+        self._verified(self._listed, table, until)
         return True
 
     def query(self, table: SeededTable, into: bool, *, until: float = math.inf) -> Names:  # noqa: FBT001  # its kind

@@ -14,7 +14,7 @@ from conformance.records import BqType, Column, Mode
 from conformance.targets.names import Names
 from conformance.targets.values import interval_text
 
-__all__ = ["create_statement", "insert_statement", "literal", "select_statement", "type_name"]
+__all__ = ["create_statement", "drop_statement", "insert_statement", "literal", "select_statement", "type_name"]
 
 
 def insert_statement(names: Names, columns: Sequence[Column], rows: Sequence[Mapping[str, Any]]) -> str:
@@ -35,6 +35,12 @@ def create_statement(names: Names, columns: Sequence[Column]) -> str:
     """The statement that makes an empty table with ``columns``."""
     listed = ",\n".join(f"  {_name(column.name)} {_declared(column)}" for column in columns)
     return f"CREATE TABLE `{names.project}`.`{names.dataset}`.`{names.table}` (\n{listed}\n)"
+
+
+def drop_statement(names: Names, columns: Sequence[str]) -> str:
+    """The statement that drops these columns."""
+    listed = ", ".join(f"DROP COLUMN {_name(column)}" for column in columns)
+    return f"ALTER TABLE `{names.project}`.`{names.dataset}`.`{names.table}` {listed}"
 
 
 def _declared(column: Column) -> str:

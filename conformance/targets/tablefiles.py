@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 from conformance.disk.files import write_inside
 from conformance.generate.materialise import materialise
-from conformance.records import AppendRows, Case, Column
+from conformance.records import AppendRows, Case, ChangeColumns, Column
 from conformance.targets.names import Names
 from conformance.targets.preloaded import INDEX
 from conformance.targets.seeds import Row, case_rows, content_id
@@ -36,8 +36,8 @@ def not_preloadable(case: Case) -> str:
     """Why no preloaded table can serve ``case``; empty if one can."""
     if not case.table.columns:
         return "it has no BigQuery columns"
-    if any(isinstance(step, AppendRows) for step in case.steps):
-        return "it appends rows to its table"
+    if any(isinstance(step, AppendRows | ChangeColumns) for step in case.steps):
+        return "it changes its table"
     return ""
 
 

@@ -41,6 +41,7 @@ from conformance.records import (
     Table,
     Verdict,
 )
+from conformance.records.changes import columns_before_each
 
 NOW: Final = 1_790_000_000_000_000
 """Microseconds since the epoch: when every exchange here began."""
@@ -198,7 +199,8 @@ class Obedient:
 
     def _open(self, answer: Answer, step: CreateSession) -> None:
         """Fill in the session of an answer, and remember the rows of its streams."""
-        columns = expected_columns(self.case.table.columns, step.selected_fields)
+        then = columns_before_each(self.case.table.columns, self.case.steps)[answer.step]
+        columns = expected_columns(then, step.selected_fields)
         assert columns is not None
         view = view_of(self.case, self.freeze(self.answers), self.table)
         rows = expected_rows(view, SessionView(view, len(self.answers) - 1, view.exchange.calls[-1]))
@@ -301,8 +303,8 @@ def verdicts(case: Case, spoil: Spoil | None = None, *, streams: int = 1, respon
 ROOT: Final = Path(__file__).resolve().parents[2]
 
 CHAPTERS: Final = frozenset(
-    {"abandon", "avro", "avro-rows", "avro-schema", "calls", "compression", "encoding", "errors", "history", "offsets",
-     "projection", "responses", "restriction", "rows", "sample", "session", "snapshot", "split"}
+    {"abandon", "avro", "avro-rows", "avro-schema", "calls", "columns", "compression", "encoding", "errors",
+     "history", "offsets", "projection", "responses", "restriction", "rows", "sample", "session", "snapshot", "split"}
 )  # fmt: skip
 """The modules of the chapters on calls; the others are on bytes."""
 

@@ -98,7 +98,7 @@ class FakeServer:
 
     # --- REST ---
 
-    def answer(self, method: str, path: str, body: Any) -> tuple[int, Any]:
+    def answer(self, method: str, path: str, body: Any) -> tuple[int, Any]:  # noqa: PLR0911  # one for each request
         """Status and body of a REST request."""
         self.rest_requests.append((method, path))
         special = self.rest(method, path, body)
@@ -110,6 +110,10 @@ class FakeServer:
         if method == "POST" and parts[-1] == "tables":
             self.tables[body["tableReference"]["tableId"]] = {"schema": body["schema"], "rows": []}
             return 200, {}
+        if method == "PATCH":
+            self.tables[parts[-1]]["schema"] = body["schema"]
+        if method in ("GET", "PATCH") and parts[-2] == "tables":
+            return 200, {"schema": self.tables[parts[-1]]["schema"]}
         if method == "DELETE":
             del self.tables[parts[-1]]
             return 204, None
@@ -143,7 +147,7 @@ def serving(fake: FakeServer) -> Iterator[tuple[int, int]]:
             self.end_headers()
             self.wfile.write(text)
 
-        do_GET = do_POST = do_DELETE = _serve  # noqa: N815  # the names that http.server looks for
+        do_GET = do_POST = do_PATCH = do_DELETE = _serve  # noqa: N815  # the names that http.server looks for
 
         def log_message(self, *_: object) -> None:
             """Say nothing."""

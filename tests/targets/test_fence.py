@@ -40,6 +40,11 @@ def insert(place: str = "`p`.`own`.`t`") -> dict[str, Any]:
     return {"query": f"INSERT INTO {place} (`a`) VALUES (1)"}
 
 
+def drop(place: str = "`p`.`own`.`t`", columns: str = "DROP COLUMN `a`, DROP COLUMN `b`") -> dict[str, Any]:
+    """The body of jobs.query that drops columns."""
+    return {"query": f"ALTER TABLE {place} {columns}"}
+
+
 def select(place: str = "`p`.`own`.`t`", *, into: Any = None) -> dict[str, Any]:
     """The body of a query of a whole table."""
     query = {"query": f"SELECT * FROM {place}"}
@@ -54,6 +59,8 @@ def select(place: str = "`p`.`own`.`t`", *, into: Any = None) -> dict[str, Any]:
         ("POST", f"{TABLES}/t/insertAll", b'{"rows": []}'),
         ("POST", JOBS, upload()),
         ("POST", QUERIES, insert()),
+        ("POST", QUERIES, drop()),
+        ("PATCH", f"{TABLES}/t", {"schema": {"fields": []}}),
         ("POST", SELECTS, select()),
         ("POST", SELECTS, select(into={"projectId": "p", "datasetId": "own", "tableId": "u"})),
         ("DELETE", f"{TABLES}/t", {}),
@@ -61,7 +68,7 @@ def select(place: str = "`p`.`own`.`t`", *, into: Any = None) -> dict[str, Any]:
     ],
 )
 def test_what_names_the_dataset_may_be_sent(method: str, path: str, body: Any) -> None:
-    """The eight requests of the suite that write."""
+    """The ten requests of the suite that write."""
     assert names_only("p", "own", method, path, body)
 
 

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 import sqlglot
 
-from conformance.records import AppendRows, BqType, Case, Column, CreateSession, Json, Table
+from conformance.records import AppendRows, BqType, Case, ChangeColumns, Column, CreateSession, Json, Table
 from conformance.targets.tablefiles import FORMS, not_preloadable, write_tables
 from tests.targets.conftest import case_of
 
@@ -63,7 +63,8 @@ def test_what_parquet_lacks_is_left_out(tmp_path: Path) -> None:
     ("case", "reason"),
     [
         (case_of(), ""),
-        (case_of(AppendRows(1), CreateSession("s")), "it appends rows to its table"),
+        (case_of(AppendRows(1), CreateSession("s")), "it changes its table"),
+        (case_of(ChangeColumns(drop=("a",)), CreateSession("s")), "it changes its table"),
         (Case("none", "a title", Table((), rows=(Json({}),))), "it has no BigQuery columns"),
     ],
 )

@@ -117,7 +117,7 @@ class DescribedSchema(AtCall):
 def _declared(view: StorageView) -> list[DescribedSchema]:
     found = []
     for session in (session for session in created(view) if session.asks_for(AVRO)):
-        columns = expected_columns(view.case.table.columns, session.step.selected_fields)
+        columns = expected_columns(session.columns, session.step.selected_fields)
         if columns is not None and session.avro_schema is not None and session.avro_schema.schema is not None:
             found.append(DescribedSchema(session.index, session.avro_schema.schema, columns))
     return found

@@ -254,7 +254,7 @@ _has_its_code("errors.unrecorded-refusal-has-a-fitting-code",
 def unknown_column_is_named(call: StorageCall) -> Iterator[Violation]:
     """The refusal of unknown columns names one of them, as the service does."""
     assert isinstance(call, SessionView)
-    known = {column.name.casefold() for column in call.view.case.table.columns}
+    known = {column.name.casefold() for column in call.columns}
     unknown = [name for name in call.step.selected_fields if name.partition(".")[0].casefold() not in known]
     if unknown and not any(safe(name) in call.raw.details for name in unknown):
         yield Violation(f"a message with {unknown[0]!r}", repr(call.raw.details))

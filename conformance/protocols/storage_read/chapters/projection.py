@@ -52,7 +52,7 @@ PRUNING: Final = "Spark's pruning of nested schemas (from its source)"
 def paths_of(session: SessionView) -> Paths:
     """Return the distinctive feature of the fields that a session selects."""
     selected = session.step.selected_fields
-    columns = session.view.case.table.columns
+    columns = session.columns
     parts = [path.casefold().split(".") for path in selected]
     parents = [tuple(part[:-1]) for part in parts if len(part) > 1]
     applies = (
@@ -107,7 +107,7 @@ def _fields(session: SessionView) -> tuple[Field, ...] | None:
 
 def _names(session: SessionView) -> tuple[list[str], list[str]]:
     """Return the names of the expected columns, and the names in the session's schema."""
-    wanted = expected_columns(session.view.case.table.columns, session.step.selected_fields)
+    wanted = expected_columns(session.columns, session.step.selected_fields)
     assert wanted is not None
     return [column.name for column in wanted], [field.name for field in _fields(session) or ()]
 
@@ -205,7 +205,7 @@ def _keeps_records(
         if not session.ok:
             yield from served(session, f"{what} {list(session.step.selected_fields)}")
         elif (fields := _fields(session)) is not None:
-            wanted = expected_columns(session.view.case.table.columns, session.step.selected_fields)
+            wanted = expected_columns(session.columns, session.step.selected_fields)
             yield from _children_differ(wanted or (), fields)
 
     clause(clause_id, over=_selecting(paths), source=source, level=level, breaks=breaks, says=says)(check)

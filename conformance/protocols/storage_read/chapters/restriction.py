@@ -72,7 +72,7 @@ def forms_of(session: SessionView) -> tuple[Form, ...]:
         return (Form.FUNCTION,)
     literals, words = tokens(restriction)
     upper = {word.upper() for word in words}
-    columns = {column.name.casefold() for column in session.view.case.table.columns}
+    columns = {column.name.casefold() for column in session.columns}
     applies = (
         (Form.KEYWORD_LITERAL, any(_KEYWORDS.search(literal) for literal in literals)),
         (Form.KEYWORD_NAME, any(_KEYWORDS.fullmatch(word) for word in words if word.casefold() in columns)),

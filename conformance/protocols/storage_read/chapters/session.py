@@ -459,7 +459,7 @@ def projection_is_not_ignored(asked: Asked) -> Iterator[Violation]:
     if isinstance(asked, SessionRead) and asked.session.schema is not None:
         schema = asked.session.schema.message.schema
         selected = list(asked.session.step.selected_fields)
-        left_out = {column.name for column in asked.session.view.case.table.columns} - set(selected)
+        left_out = {column.name for column in asked.session.columns} - set(selected)
         if surplus := [field.name for field in (schema.fields if schema else ()) if field.name in left_out]:
             required = f"no columns but {selected}, or a refusal"
             yield Violation(required, f"the columns {surplus} too", field="selected_fields")

@@ -21,7 +21,7 @@ __all__ = ["expected_rows", "expected_table", "has_columns", "visible_rows"]
 
 def has_columns(session: SessionView) -> bool:
     """True if the table has every field that the session's step selects."""
-    return expected_columns(session.view.case.table.columns, session.step.selected_fields) is not None
+    return expected_columns(session.columns, session.step.selected_fields) is not None
 
 
 def visible_rows(view: StorageView, session: SessionView) -> range:
@@ -53,7 +53,7 @@ def expected_table(view: StorageView, session: SessionView) -> pa.Table:
 
 
 def _expected_table(view: StorageView, session: SessionView) -> pa.Table:
-    columns = expected_columns(view.case.table.columns, session.step.selected_fields)
+    columns = expected_columns(session.columns, session.step.selected_fields)
     if columns is None:
         raise ValueError(f"call {session.index}: expected known columns, got {session.step.selected_fields}")
     rows = expected_rows(view, session)

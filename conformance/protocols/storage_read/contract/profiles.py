@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from conformance.contract.profilerow import ProfileRow
-from conformance.records import AppendRows, CreateSession, SplitStream
+from conformance.records import AppendRows, ChangeColumns, CreateSession, SplitStream
 
 __all__ = ["STORAGE_ROWS"]
 
@@ -29,8 +29,17 @@ STORAGE_ROWS: Final = (
     ProfileRow(
         "snapshots",
         "a session shows its table as it was at one instant, or at snapshot_time",
-        ("snapshot.*", "errors.snapshot-*", "history.no-torn-*", "history.no-receding-*", "history.no-early-*"),
-        lambda step: isinstance(step, AppendRows) or (isinstance(step, CreateSession) and bool(step.snapshot)),
+        (
+            "snapshot.*",
+            "columns.*",
+            "errors.snapshot-*",
+            "history.no-torn-*",
+            "history.no-receding-*",
+            "history.no-early-*",
+        ),
+        lambda step: (
+            isinstance(step, AppendRows | ChangeColumns) or (isinstance(step, CreateSession) and bool(step.snapshot))
+        ),
     ),
     ProfileRow(
         "splits",

@@ -22,7 +22,7 @@ class ServerView(QueriesView):
         yield from super().declared_schemas()
         for session in self.sessions:
             selected = session.step.selected_fields
-            columns = expected_columns(self.case.table.columns, selected)
+            columns = expected_columns(session.columns, selected)
             if "OK" not in session.expected_codes or columns is None:
                 continue
             schemas = [session.schema]
@@ -34,7 +34,7 @@ class ServerView(QueriesView):
     def read_tables(self) -> Iterator[ReadTable]:
         """Yield the sessions whose streams were all read in full."""
         for read in whole_sessions(self) if self.sessions else ():
-            columns = expected_columns(self.case.table.columns, read.session.step.selected_fields) or ()
+            columns = expected_columns(read.session.columns, read.session.step.selected_fields) or ()
             yield ReadTable(read.call, columns, read.expected, read.got)
 
     def history(self) -> History | None:

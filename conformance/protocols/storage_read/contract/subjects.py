@@ -16,12 +16,13 @@ from conformance.contract.offers import may_be_absent
 from conformance.contract.subjects import after_abandoned, answered
 from conformance.contract.view import once_per_view
 from conformance.protocols.storage_read.contract.view import ReadView, SessionView, SplitView, StorageCall, StorageView
-from conformance.records import AppendRows, Happening, Meanwhile, Step
+from conformance.records import AppendRows, ChangeColumns, Happening, Meanwhile, Step
 
 __all__ = [
     "OPEN_OPTIONS",
     "appended_rows",
     "before_each_step",
+    "changes_columns",
     "created",
     "feature",
     "full_reads",
@@ -62,6 +63,7 @@ def _applies(session: SessionView) -> Iterator[tuple[Feature, bool]]:
     yield Feature.QUERY_RESULT, queried(view, session.raw.step) is not None
     yield Feature.SAMPLE, step.sample_percentage is not None
     yield Feature.SNAPSHOT, bool(step.snapshot)
+    yield Feature.COLUMNS, changes_columns(view)
     yield Feature.APPEND, bool(appended_rows(view))
     yield Feature.FILTERED_PROJECTION, bool(step.row_restriction and step.selected_fields)
     yield Feature.RESTRICTION, bool(step.row_restriction)
@@ -77,7 +79,9 @@ def _applies(session: SessionView) -> Iterator[tuple[Feature, bool]]:
     yield Feature.PLAIN, True
 
 
-_CIRCUMSTANCES = frozenset({Feature.QUERY_RESULT, Feature.APPEND, Feature.LARGE, Feature.ABANDONED, Feature.PLAIN})
+_CIRCUMSTANCES = frozenset(
+    {Feature.QUERY_RESULT, Feature.COLUMNS, Feature.APPEND, Feature.LARGE, Feature.ABANDONED, Feature.PLAIN}
+)
 """Features of what surrounds a request. The request itself does not ask for them."""
 
 _INCLUDES = {
@@ -112,13 +116,20 @@ def appended_rows(view: StorageView) -> int:
     return sum(step.count for step in view.case.steps if isinstance(step, AppendRows))
 
 
+@once_per_view
+def changes_columns(view: StorageView) -> bool:
+    """Return whether the case changes the columns of its table."""
+    return any(isinstance(step, ChangeColumns) for step in view.case.steps)
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class Before:
-    """What the steps before one have done: the number of AppendRows, the rows that the table has (from ``first`` to
-    ``end``, as indices into the case's), and the latest query.
+    """What the steps before one have done: the numbers of AppendRows and ChangeColumns, the rows that the table has
+    (from ``first`` to ``end``, as indices into the case's), and the latest query.
     """
 
     appends: int
+    changes: int
     first: int
     end: int
     query: int | None
@@ -127,12 +138,14 @@ class Before:
 @once_per_view
 def before_each_step(view: StorageView) -> Sequence[Before]:
     """Return for each step what those before it have done, and at the end what all have done."""
-    now = Before(0, 0, view.table.num_rows - appended_rows(view), None)
+    now = Before(0, 0, 0, view.table.num_rows - appended_rows(view), None)
     found = [now]
     for index, step in enumerate(view.case.steps):
         if isinstance(step, AppendRows):
             first = now.end if step.again else now.first
-            now = Before(now.appends + 1, first, now.end + step.count, now.query)
+            now = Before(now.appends + 1, now.changes, first, now.end + step.count, now.query)
+        elif isinstance(step, ChangeColumns):
+            now = dataclasses.replace(now, changes=now.changes + 1)
         elif _is_query(step):
             now = dataclasses.replace(now, query=index)
         found.append(now)

@@ -21,7 +21,8 @@ from conformance.contract.view import CallView, View
 from conformance.formats.avro import ReadingLimit, slots_of
 from conformance.formats.messages import ARROW, AVRO, DataFormat, format_of_rows
 from conformance.protocols.storage_read.contract.avrobytes import AvroRowsBytes, AvroSchemaBytes
-from conformance.records import CreateSession, ReadRows, SplitStream
+from conformance.records import Column, CreateSession, ReadRows, SplitStream
+from conformance.records.changes import columns_before_each
 
 if TYPE_CHECKING:
     from google.protobuf.message import Message as Proto
@@ -85,6 +86,12 @@ class SessionView(StorageCall):
     def session(self) -> Any:
         """The decoded ReadSession, None if the target sent none or the bytes are no protobuf message."""
         return self._decode(self.raw.responses[0]) if self.ok and self.raw.responses else None
+
+    @remembered_property
+    def columns(self) -> tuple[Column, ...]:
+        """The columns that the case's table has when the session is made."""
+        before = self.view.columns_before_each
+        return before[min(self.raw.step, len(before) - 1)]
 
     @remembered_property
     def schema(self) -> SchemaBytes | None:
@@ -441,6 +448,11 @@ class StorageView(View):
         """The rows in Avro of every response that has some under a readable schema."""
         found = [response.avro_rows for read in self.served_reads for response in read.responses]
         return [rows for rows in found if rows is not None]
+
+    @remembered_property
+    def columns_before_each(self) -> Sequence[tuple[Column, ...]]:
+        """The columns that the table has before each step, and at the end those after all."""
+        return columns_before_each(self.case.table.columns, self.case.steps)
 
     @remembered_property
     def avro_limit(self) -> ReadingLimit:

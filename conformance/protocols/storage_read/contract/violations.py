@@ -81,7 +81,7 @@ def rows_that_came(whole: SessionRead, table: pa.Table) -> tuple[set[int], set[i
     A row with other values is in neither set. ``table`` has all columns of the case's table; it is projected as the
     session is.
     """
-    columns = expected_columns(whole.session.view.case.table.columns, whole.session.step.selected_fields)
+    columns = expected_columns(whole.session.columns, whole.session.step.selected_fields)
     assert columns is not None
     match = match_rows(project(table, columns), whole.got)
     absent = set(match.missing)

@@ -13,7 +13,7 @@ from conformance.contract.closed import Paths
 from conformance.contract.subjects import after_abandoned
 from conformance.contract.view import CallView
 from conformance.engine.plugin import RequestShape
-from conformance.protocols.storage_read.contract.subjects import LARGE_BYTES, appended_rows, is_child
+from conformance.protocols.storage_read.contract.subjects import LARGE_BYTES, appended_rows, changes_columns, is_child
 from conformance.protocols.storage_read.contract.view import ReadView, SessionView, SplitView
 from conformance.records import CreateSession
 
@@ -86,6 +86,12 @@ def _of_session(call: SessionView) -> Iterator[str]:
         yield f"buffer_compression {step.buffer_compression}"
     if step.row_restriction and step.selected_fields:
         yield "row_restriction together with selected_fields"
+    yield from _of_table(call)
+
+
+def _of_table(call: SessionView) -> Iterator[str]:
+    if changes_columns(call.view):
+        yield "a table whose columns change"
     if appended_rows(call.view):
         yield "rows appended while it is read"
     if call.view.table.nbytes >= LARGE_BYTES:

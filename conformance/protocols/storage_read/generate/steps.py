@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from conformance.generate.casecheck import MOST_CALLS, check_rows, row_count
+from conformance.protocols.storage_read.generate.changes import check_changes
 from conformance.records import (
     ROW_ID,
     AppendRows,
@@ -54,6 +55,7 @@ def check_steps(case: Case) -> None:
     sessions: set[str] = set()
     splits: set[str] = set()
     _check_reads(case)
+    check_changes(case)
     for index, step in enumerate(case.steps):
         path = f"Case.steps[{index}]"
         if isinstance(step, AppendRows):
@@ -66,8 +68,8 @@ def check_steps(case: Case) -> None:
         if isinstance(step, Meanwhile):
             _check_happening(step, path)
             happened.append(step.what)
+        if not isinstance(step, CallStep):
             continue
-        assert isinstance(step, CallStep), "the case has steps of its protocol"
         check_rows(step.expect.rows or (), path, count)
         if isinstance(step, CreateSession):
             if again or happened:
@@ -76,8 +78,6 @@ def check_steps(case: Case) -> None:
             sessions.add(step.label)
         if isinstance(step, ReadRows | SplitStream):
             _check_stream(step, path, sessions, splits)
-        if isinstance(step, ReadRows) and not 1 <= step.times <= MOST_CALLS:
-            raise RecordError(f"{path}.times", f"a number of calls from 1 to {MOST_CALLS}", step.times)
         if isinstance(step, SplitStream):
             splits.add(step.label)
 
@@ -181,6 +181,8 @@ def _check_no_time(step: CreateSession, path: str) -> None:
 
 
 def _check_stream(step: ReadRows | SplitStream, path: str, sessions: set[str], splits: set[str]) -> None:
+    if isinstance(step, ReadRows) and not 1 <= step.times <= MOST_CALLS:
+        raise RecordError(f"{path}.times", f"a number of calls from 1 to {MOST_CALLS}", step.times)
     if step.name:
         return
     split, dot, child = step.stream.partition(".")

@@ -113,6 +113,20 @@ def stored_column(column: Column) -> Column:
     return column
 
 
+def _with_columns(rows: pa.Table, schema: pa.Schema) -> pa.Table:
+    """The same rows with the columns of ``schema``."""
+    arrays = [
+        rows.column(field.name) if field.name in rows.column_names else _absent(field.type, rows.num_rows)
+        for field in schema
+    ]
+    return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def _absent(kind: pa.DataType, count: int) -> pa.Array:
+    """The values of a column in rows that were inserted before it was added."""
+    return pa.array([[]] * count, kind) if pa.types.is_list(kind) else pa.nulls(count, kind)
+
+
 def stored_schema(columns: Sequence[Column]) -> pa.Schema:
     """The Arrow schema of a table's chunks."""
     return mapping.arrow_schema(map(stored_column, columns))
@@ -222,6 +236,20 @@ class Catalogue:
             if rows.schema != stored_schema(stored.columns):
                 raise TypeError(f"expected rows of {stored_schema(stored.columns)}, got {rows.schema}")
             stored.chunks.append(Chunk(self._commit_time(), rows))
+
+    def change_columns(self, table: TableId, columns: Sequence[Column]) -> None:
+        """Give a table these columns: of one that it did not have, each of its rows has NULL, or an empty array.
+
+        Sessions that were opened on it keep their rows.
+
+        Raises:
+            MissingError: the table does not exist.
+        """
+        with self._lock:
+            stored = self._get(table)
+            stored.columns = tuple(columns)
+            schema = stored_schema(columns)
+            stored.chunks = [Chunk(chunk.committed, _with_columns(chunk.rows, schema)) for chunk in stored.chunks]
 
     def snapshot(self, table: TableId, at: int | None = None) -> Snapshot:
         """The table as of ``at`` (microseconds since the Unix epoch), or now.

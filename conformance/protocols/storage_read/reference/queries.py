@@ -10,6 +10,7 @@ import abc
 import base64
 import dataclasses
 import re
+from collections.abc import Sequence
 from typing import Any, Final, NoReturn
 
 import pyarrow as pa
@@ -39,6 +40,10 @@ _CREATE: Final = re.compile(r"CREATE TABLE `([^`]+)`\.`([^`]+)`\.`([^`]+)` \(x I
 _INSERT: Final = re.compile(
     r"INSERT INTO `([^`]+)`\.`([^`]+)`\.`([^`]+)` SELECT \* FROM `([^`]+)`\.`([^`]+)`\.`([^`]+)` WHERE FALSE"
 )
+_ALTER: Final = re.compile(
+    r"ALTER TABLE `([^`]+)`\.`([^`]+)`\.`([^`]+)` (?P<dropped>DROP COLUMN `[^`]+`(, DROP COLUMN `[^`]+`)*)"
+)
+_DROPPED: Final = re.compile(r"DROP COLUMN `([^`]+)`")
 _STREAM: Final = re.compile(r"projects/([^/]+)/locations/([^/]+)/jobs/([^/]+)/streams/_default")
 _CODECS: Final = {"": "", "COMPRESSION_UNSPECIFIED": "", "LZ4_FRAME": "LZ4_FRAME", "ZSTD": "ZSTD"}
 
@@ -104,6 +109,9 @@ class Queries(abc.ABC):
         if (changed := _INSERT.fullmatch(text)) is not None and not body.get("dryRun"):
             self.catalogue.snapshot(TableId(*changed.groups()[:3]))
             return self.without_rows(project, job) | {"numDmlAffectedRows": "0"}
+        if (altered := _ALTER.fullmatch(text)) is not None and not body.get("dryRun"):
+            self._drop_columns(TableId(*altered.groups()[:3]), _DROPPED.findall(altered["dropped"]))
+            return self.without_rows(project, job)
         asked = self.select(text, body, job)
         if body.get("dryRun"):
             return self.dry_answer(project)
@@ -113,6 +121,12 @@ class Queries(abc.ABC):
         if body.get("queryResultsFormat") != "ARROW":
             return self.plain_answer(project, asked)
         return self.arrow_answer(project, asked)
+
+    def _drop_columns(self, table: TableId, names: Sequence[str]) -> None:
+        columns = self.catalogue.snapshot(table).columns
+        if unknown := set(names).difference(column.name for column in columns):
+            raise QueryRefusedError(f"Column not found: {min(unknown)}")
+        self.catalogue.change_columns(table, [column for column in columns if column.name not in names])
 
     def select(self, text: str, body: dict[str, Any], job: str) -> RunOfQuery:
         """The rows of a query, in its order."""

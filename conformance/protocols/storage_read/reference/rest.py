@@ -28,7 +28,12 @@ from conformance.protocols.storage_read.reference.catalogue import (
 from conformance.protocols.storage_read.reference.cells import CellError, RowReader, cell_writer
 from conformance.protocols.storage_read.reference.jobs import Jobs
 from conformance.protocols.storage_read.reference.queries import Queries, QueryRefusedError, job_of
-from conformance.protocols.storage_read.reference.tableschema import SchemaError, read_schema, write_schema
+from conformance.protocols.storage_read.reference.tableschema import (
+    SchemaError,
+    not_a_change,
+    read_schema,
+    write_schema,
+)
 from conformance.records import Column, Json, Table
 from conformance.reference import clock
 from conformance.reference.delays import Delays
@@ -98,6 +103,16 @@ class Api:
     def get_table(self, _body: Body, _query: Mapping[str, str], project: str, dataset: str, table: str) -> Body:
         """tables.get."""
         return self._describe(TableId(project, dataset, table))
+
+    def patch_table(self, body: Body, _query: Mapping[str, str], project: str, dataset: str, table: str) -> Body:
+        """tables.patch of the schema: columns may come behind the others, and REQUIRED ones become NULLABLE."""
+        place = TableId(project, dataset, table)
+        if "schema" in body:
+            before, after = self.catalogue.snapshot(place).columns, read_schema(_fields(body))
+            if reason := not_a_change(before, after):
+                raise _HttpError(400, f"Provided Schema does not match Table {place}. {reason}")
+            self.catalogue.change_columns(place, after)
+        return self._describe(place)
 
     def delete_table(self, _body: Body, _query: Mapping[str, str], project: str, dataset: str, table: str) -> Body:
         """tables.delete."""
@@ -274,6 +289,7 @@ _ROUTES: Final[tuple[tuple[str, re.Pattern[str], Callable[..., Body]], ...]] = t
         ("DELETE", _DATASETS + r"/([^/]+)", Api.delete_dataset),
         ("POST", _TABLES, Api.insert_table),
         ("GET", _TABLES + r"/([^/]+)", Api.get_table),
+        ("PATCH", _TABLES + r"/([^/]+)", Api.patch_table),
         ("DELETE", _TABLES + r"/([^/]+)", Api.delete_table),
         ("POST", _TABLES + r"/([^/]+)/insertAll", Api.insert_all),
         ("GET", _TABLES + r"/([^/]+)/data", Api.list_rows),

@@ -5,6 +5,8 @@ Source: ``TableFieldSchema`` of https://cloud.google.com/bigquery/docs/reference
 
 from __future__ import annotations
 
+import dataclasses
+import itertools
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
@@ -12,7 +14,7 @@ from typing import Any, Final
 
 from conformance.records import BqType, Column, Mode
 
-__all__ = ["SchemaError", "read_schema", "write_schema"]
+__all__ = ["SchemaError", "not_a_change", "read_schema", "write_schema"]
 
 _LEGACY: Final[Mapping[BqType, str]] = MappingProxyType(
     {BqType.INT64: "INTEGER", BqType.FLOAT64: "FLOAT", BqType.BOOL: "BOOLEAN"}
@@ -110,6 +112,22 @@ def _range_of(name: str, field: Mapping[str, Any]) -> BqType:
     if kind not in _RANGE_OF:
         raise SchemaError(f"field {name}: expected rangeElementType out of {', '.join(_RANGE_OF)}, got {kind!r}")
     return BqType(kind)
+
+
+def not_a_change(before: Sequence[Column], after: Sequence[Column]) -> str:
+    """Why a schema cannot follow another one by ``tables.patch``; empty if it can.
+
+    New columns come behind all others and are not REQUIRED, and REQUIRED ones may become NULLABLE
+    (https://cloud.google.com/bigquery/docs/managing-table-schemas).
+    """
+    kept = after[: len(before)]
+    for old, new in itertools.zip_longest(before, kept):
+        if new is None or new.name != old.name:
+            return f"Field {old.name} is missing in new schema"
+        if new != old and (new.mode is not Mode.NULLABLE or dataclasses.replace(new, mode=Mode.REQUIRED) != old):
+            return f"Field {old.name} has changed"
+    required = [column.name for column in after[len(before) :] if column.mode is Mode.REQUIRED]
+    return f"Cannot add required fields to an existing schema. (field: {required[0]})" if required else ""
 
 
 def write_schema(columns: Sequence[Column]) -> dict[str, Any]:

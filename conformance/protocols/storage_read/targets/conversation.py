@@ -37,6 +37,8 @@ from conformance.records import (
     Call,
     CallEnd,
     Case,
+    ChangeColumns,
+    Column,
     CreateSession,
     FaultKind,
     Happening,
@@ -48,6 +50,7 @@ from conformance.records import (
     SplitStream,
     Step,
 )
+from conformance.records.changes import columns_before_each
 from conformance.targets.allowance import Allowance, UsedUpError, unreached
 from conformance.targets.faulting import BreakableLine, Faults, Met
 from conformance.targets.names import Names
@@ -73,7 +76,8 @@ class ConversationPlan:
 
     ``seeded`` is the row count before any AppendRows step, ``now`` and ``before_append`` are wall-clock microseconds,
     ``until`` is the case's deadline on the monotonic clock. ``append`` inserts the next rows, and ``remake`` makes the
-    table again with them; it returns False if the server does not drop the table.
+    table again with them; it returns False if the server does not drop the table. ``change`` gives the table other
+    columns; it returns False if the server does not change them.
     ``restart`` starts the server again and returns a caller of it. ``pass_time`` sets its clock so many seconds ahead.
     Both tell by None and False that the target offers no such thing. ``query`` runs the query, into a table of its own
     if the argument is true, and returns the names of its result. ``ask`` asks jobs.query, with a body and the names of
@@ -90,6 +94,7 @@ class ConversationPlan:
     case_bytes: int
     append: Callable[[int], None]
     remake: Callable[[int], bool]
+    change: Callable[[Sequence[Column]], bool]
     restart: Callable[[], Caller | None]
     pass_time: Callable[[int], bool]
     query: Callable[[bool], Names]
@@ -182,16 +187,18 @@ class Conversation:
                 self._query(index, step)
             case ReadResult():
                 self._read_result(index, step)
-            case AppendRows() | Meanwhile():
-                if not self._changes(step):
+            case AppendRows() | ChangeColumns() | Meanwhile():
+                if not self._changes(index, step):
                     self.skipped += range(index, len(self._case.steps))
                     return False
         return True
 
-    def _changes(self, step: AppendRows | Meanwhile) -> bool:
+    def _changes(self, index: int, step: AppendRows | ChangeColumns | Meanwhile) -> bool:
         """Change the table or the server; False if the target offers no way."""
         if isinstance(step, Meanwhile):
             return self._happens(step.what)
+        if isinstance(step, ChangeColumns):
+            return self._plan.change(columns_before_each(self._case.table.columns, self._case.steps)[index + 1])
         if step.again:
             self._visible = step.count
             return self._plan.remake(step.count)

@@ -22,6 +22,7 @@ import pyarrow as pa
 from conformance.protocols.storage_read.targets.conversation import Conversation, ConversationPlan
 from conformance.protocols.storage_read.targets.denied import PLAIN, PLAIN_TABLE, Denied, denied, needs_table
 from conformance.records import SET_UP, AppendRows, Case, Exchange, Happening, Meanwhile, PlannedFault
+from conformance.records.changes import columns_before_each
 from conformance.targets.allowance import call_budget
 from conformance.targets.clocks import movable
 from conformance.targets.costs import Meter
@@ -239,7 +240,7 @@ class ServerTarget:
         withheld = sum(step.count for step in case.steps if isinstance(step, AppendRows))
         rows = self._rows_of(case, table)
         until = time.monotonic() + self._deadlines.case + extra_seconds(table.nbytes)
-        columns = case.table.columns
+        columns = columns_before_each(case.table.columns, case.steps)[0]
         if running.seeder is None:
             if needs_table(case):
                 return dataclasses.replace(exchange, untestable=NO_REST)
@@ -299,6 +300,7 @@ class ServerTarget:
                 case_bytes=limits.case,
                 append=self._inserts(running, seeded, lambda seeder: seeder.append, until),
                 remake=self._inserts(running, seeded, lambda seeder: seeder.remake, until),
+                change=self._inserts(running, seeded, lambda seeder: seeder.change, until),
                 query=self._inserts(running, seeded, lambda seeder: seeder.query, until),
                 ask=self._inserts(running, seeded, lambda seeder: seeder.ask, until),
                 restart=lambda: caller.over(running.channel) if self._restarted(running, seeded) else None,
@@ -364,5 +366,5 @@ def _is_restarted(case: Case) -> bool:
     return any(isinstance(step, Meanwhile) and step.what is Happening.RESTART for step in case.steps)
 
 
-def _inserts_nothing(_count: int) -> None:
+def _inserts_nothing(_count: object) -> None:
     """Without a table no row can be appended, and no case without one has such a step."""

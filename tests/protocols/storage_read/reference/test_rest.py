@@ -380,3 +380,56 @@ def test_body_of_another_shape_is_refused(client: Client, table: str, path: str,
 def test_what_is_not_there_is_not_found(client: Client, method: str, path: str, status: int) -> None:
     """Unknown paths and resources have the status of their kind."""
     assert client.http(method, path, {} if method == "POST" else None).status == status
+
+
+def patched(client: Client, table: str, *fields: dict[str, Any]) -> int:
+    """The status of tables.patch with this schema."""
+    return client.http("PATCH", f"{TABLES}/{table}", {"schema": {"fields": list(fields)}}).status
+
+
+def test_columns_are_added_and_relaxed(client: Client, table: str) -> None:
+    """Rows from before have NULL, or an empty array, in a column that is added."""
+    client.create(table, field("a", "INT64", "REQUIRED"), field("b", "STRING", "REQUIRED"))
+    client.insert(table, [{"a": "1", "b": "x"}])
+    more = (field("c", "FLOAT64"), field("d", "STRING", "REPEATED"))
+
+    status = patched(client, table, field("a", "INT64", "REQUIRED"), field("b", "STRING"), *more)
+    client.insert(table, [{"a": "2", "b": None, "c": 0.5, "d": ["y"]}])
+
+    assert status == 200
+    assert cells(client, table) == [["1", "x", None, []], ["2", None, "0.5", [{"v": "y"}]]]
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        (field("a", "INT64"),),
+        (field("b", "STRING"), field("a", "INT64")),
+        (field("a", "INT64"), field("b", "BYTES")),
+        (field("a", "INT64", "REQUIRED"), field("b", "STRING")),
+        (field("a", "INT64"), field("b", "STRING"), field("c", "STRING", "REQUIRED")),
+        (field("a", "INT64"), field("b", "STRING", "REPEATED")),
+    ],
+    ids=["fewer", "moved", "other type", "stricter", "required", "repeated"],
+)
+def test_no_other_change_of_columns_is_made(client: Client, table: str, fields: tuple[dict[str, Any], ...]) -> None:
+    """As in the service, whose guide names adding and relaxing."""
+    client.create(table, field("a", "INT64"), field("b", "STRING"))
+
+    assert patched(client, table, *fields) == 400
+    assert len(client.http("GET", f"{TABLES}/{table}").body["schema"]["fields"]) == 2
+
+
+def test_columns_are_dropped_by_a_statement(client: Client, table: str) -> None:
+    """A column that does not exist is an error, and nothing is dropped then."""
+    client.create(table, field("a", "INT64"), field("b", "STRING"), field("c", "STRING"))
+    client.insert(table, [{"a": "1", "b": "x", "c": "y"}])
+    name = f"ALTER TABLE `{PROJECT}`.`{DATASET}`.`{table}`"
+
+    statuses = [
+        client.http("POST", f"/{PARENT}/queries", {"query": f"{name} {dropped}"}).status
+        for dropped in ("DROP COLUMN `b`, DROP COLUMN `x`", "DROP COLUMN `b`, DROP COLUMN `c`")
+    ]
+
+    assert statuses == [400, 200]
+    assert cells(client, table) == [["1"]]

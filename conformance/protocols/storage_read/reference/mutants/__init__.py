@@ -19,6 +19,7 @@ from conformance.protocols.storage_read.reference.mutants import (  # noqa: F401
     avro_rows,
     avro_schemas,
     behaviour,
+    changedcolumns,
     combinations,
     compressions,
     dialects,

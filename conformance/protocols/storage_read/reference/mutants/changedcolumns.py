@@ -1,0 +1,156 @@
+"""Mutants of tables whose columns change: schemas that are kept by name, and sessions that follow the table."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from conformance.protocols.storage_read.reference import projection
+from conformance.protocols.storage_read.reference.catalogue import Snapshot
+from conformance.protocols.storage_read.reference.register import behaviour_mutant
+from conformance.protocols.storage_read.reference.service import ReadService
+from conformance.protocols.storage_read.reference.session import Stream
+from conformance.records import Column, Mode
+from conformance.reference.mutants.reasons import IN_AVRO
+from conformance.reference.statuses import Reason
+
+
+class _Remembering(ReadService):
+    """Remembers the columns that each table had at first."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.first: dict[tuple[str, int], tuple[Column, ...]] = {}
+
+    def columns_at_first(self, snapshot: Snapshot) -> tuple[Column, ...]:
+        """The columns that the table had at its first session."""
+        return self.first.setdefault((str(snapshot.table), snapshot.created), snapshot.columns)
+
+
+@behaviour_mutant(
+    "columns.schema-is-kept",
+    kills="columns.new-session-has-those-of-the-table",
+    also={**IN_AVRO, "schema.columns-present": "the same requirement, asked of the bytes"},
+)
+class SchemaIsKept(_Remembering):
+    """Sessions have the columns that the table had at its first session, as far as it still has them."""
+
+    def take_snapshot(self, asked: Any) -> Snapshot:
+        fresh = super().take_snapshot(asked)
+        names = {column.name for column in self.columns_at_first(fresh)}
+        columns = tuple(column for column in fresh.columns if column.name in names)
+        rows = fresh.rows.select([column.name for column in columns])
+        return dataclasses.replace(fresh, columns=columns, rows=rows)
+
+
+@behaviour_mutant(
+    "columns.older-rows-are-lost",
+    kills="columns.rows-are-those-of-the-changed-table",
+    also={"session.rows-have-a-stream": "no row is left of a table that has earlier rows alone"},
+)
+class OlderRowsAreLost(_Remembering):
+    """After a column was added, sessions have no row in which it is NULL."""
+
+    def take_snapshot(self, asked: Any) -> Snapshot:
+        fresh = super().take_snapshot(asked)
+        added = [column for column in fresh.columns if column.name not in _names(self.columns_at_first(fresh))]
+        rows = fresh.rows
+        for column in added:
+            if column.mode is not Mode.REPEATED:
+                rows = rows.filter(pc.is_valid(rows.column(column.name)))
+        return dataclasses.replace(fresh, rows=rows)
+
+
+@behaviour_mutant(
+    "columns.added-has-no-null",
+    kills="columns.rows-are-those-of-the-changed-table",
+    also={"values.nulls": "the same requirement, asked of values"},
+)
+class AddedHasNoNull(_Remembering):
+    """After a STRING column was added, rows from before have an empty text in it."""
+
+    def take_snapshot(self, asked: Any) -> Snapshot:
+        fresh = super().take_snapshot(asked)
+        first, rows = _names(self.columns_at_first(fresh)), fresh.rows
+        for place, field in enumerate(rows.schema):
+            if field.name not in first and pa.types.is_string(field.type):
+                rows = rows.set_column(place, field, pc.fill_null(rows.column(place), ""))
+        return dataclasses.replace(fresh, rows=rows)
+
+
+@behaviour_mutant(
+    "columns.session-follows-its-table",
+    kills="rows.schema-is-the-sessions",
+    also={
+        "body.*": "the batch has nodes and buffers of other columns than the session's schema",
+        "columns.session-keeps-its-rows": "a column of before is not there",
+    },
+)
+class SessionFollowsItsTable(ReadService):
+    """A stream has the columns that its table has when it is read."""
+
+    def find_stream(self, name: str) -> Stream:
+        stream = super().find_stream(name)
+        session = stream.session
+        if self.catalogue.is_dropped(session.snapshot):
+            return stream
+        now = self.catalogue.snapshot(session.snapshot.table)
+        if now.columns == session.snapshot.columns or session.avro is not None:
+            return stream
+        columns = projection.prune(now.columns, [])
+        schema = self.encode_schema(self.served_schema(columns))
+        moved = dataclasses.replace(session, columns=columns, schema_bytes=schema)
+        return dataclasses.replace(stream, session=moved, rows=now.rows.slice(0, stream.rows.num_rows))
+
+
+@behaviour_mutant(
+    "columns.session-loses-what-is-dropped",
+    kills="columns.session-keeps-its-rows",
+    also={"values.nulls": "the same requirement, asked of values"},
+)
+class SessionLosesWhatIsDropped(ReadService):
+    """After a column was dropped, streams of earlier sessions have NULL in it."""
+
+    def find_stream(self, name: str) -> Stream:
+        stream = super().find_stream(name)
+        if self.catalogue.is_dropped(stream.session.snapshot):
+            return stream
+        left = _names(self.catalogue.snapshot(stream.session.snapshot.table).columns)
+        rows = stream.rows
+        for place, field in enumerate(rows.schema):
+            if field.name not in left and field.nullable:
+                rows = rows.set_column(place, field, pa.nulls(rows.num_rows, field.type))
+        return dataclasses.replace(stream, rows=rows)
+
+
+@behaviour_mutant("columns.change-ends-sessions", kills="columns.session-outlives-a-change")
+class ChangeEndsSessions(ReadService):
+    """A stream of a table whose columns have changed since is unknown."""
+
+    def find_stream(self, name: str) -> Stream:
+        stream = super().find_stream(name)
+        snapshot = stream.session.snapshot
+        if (
+            not self.catalogue.is_dropped(snapshot)
+            and self.catalogue.snapshot(snapshot.table).columns != snapshot.columns
+        ):
+            self.refuse(Reason.UNKNOWN_STREAM, stream=name)
+        return stream
+
+
+@behaviour_mutant("columns.changed-table-is-refused", kills="columns.changed-table-is-served")
+class ChangedTableIsRefused(_Remembering):
+    """No session is made of a table whose columns have changed."""
+
+    def take_snapshot(self, asked: Any) -> Snapshot:
+        fresh = super().take_snapshot(asked)
+        if fresh.columns != self.columns_at_first(fresh):
+            self.refuse(Reason.MISSING_TABLE, table=fresh.table)
+        return fresh
+
+
+def _names(columns: tuple[Column, ...]) -> frozenset[str]:
+    return frozenset(column.name for column in columns)

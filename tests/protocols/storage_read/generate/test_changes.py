@@ -1,0 +1,96 @@
+"""Changes of columns fit the table of their case."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from conformance.generate.casecheck import check_case
+from conformance.records import (
+    AppendRows,
+    BqType,
+    Case,
+    ChangeColumns,
+    Column,
+    CreateSession,
+    Happening,
+    Json,
+    Meanwhile,
+    Mode,
+    Recipe,
+    RecordError,
+    RunQuery,
+    StorageReadStep,
+    Table,
+)
+
+COLUMNS = (
+    Column("row_id", BqType.INT64, Mode.REQUIRED),
+    Column("a", BqType.STRING),
+    Column("b", BqType.STRING),
+    Column("c", BqType.STRING, Mode.REPEATED),
+)
+
+
+def case(*steps: StorageReadStep, rows: tuple[dict[str, Any], ...] = (), recipe: Recipe | None = None) -> Case:
+    """A case with three columns beside the ids."""
+    numbered = tuple(Json({"row_id": index, **row}) for index, row in enumerate(rows))
+    return Case("mine", "a title", Table(COLUMNS, rows=None if recipe else numbered, recipe=recipe), steps=steps)
+
+
+ADD = ChangeColumns(add=("b", "c"))
+
+
+@pytest.mark.parametrize(
+    "right",
+    [
+        case(ADD, AppendRows(1), rows=({"a": "x", "c": []}, {"a": None, "b": "y", "c": ["z"]})),
+        case(ChangeColumns(drop=("b",)), AppendRows(1), rows=({"b": "x"}, {"a": "y"})),
+        case(ChangeColumns(relax=("a",)), AppendRows(1), rows=({"a": "x"}, {"a": None})),
+        case(ChangeColumns(add=("b",)), ChangeColumns(add=("c",)), ChangeColumns(drop=("b",))),
+        case(ADD, Meanwhile(Happening.RESTART), CreateSession()),
+    ],
+)
+def test_changes_that_fit_are_permitted(right: Case) -> None:
+    """Rows have values only in columns that the table has when they are inserted."""
+    check_case(right)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (
+            case(ADD, recipe=Recipe(3)),
+            "Case.steps[0]: expected a table with rows, because a recipe has values in every",
+        ),
+        (case(ChangeColumns(add=("d",))), "Case.steps[0].add: expected top-level columns of the table, each once but"),
+        (case(ADD, ChangeColumns(add=("c",))), "Case.steps[1].add: expected top-level columns of the table, each once"),
+        (case(ChangeColumns(relax=("row_id",))), "Case.steps[0].relax: expected columns that are not REQUIRED in the"),
+        (case(ChangeColumns(relax=("c",))), "Case.steps[0].relax: expected columns that are NULLABLE in the table"),
+        (case(ChangeColumns(add=("b",))), "Case.steps[0].add: expected added columns behind all others, in this order"),
+        (case(ChangeColumns(add=("c", "b"))), "Case.steps[0].add: expected added columns behind all others, in this"),
+        (case(ADD, rows=({"b": "x"},)), "Case.table.rows[0].b: expected nothing: the table has no such column then"),
+        (
+            case(ChangeColumns(drop=("a",)), AppendRows(1), rows=({"a": "x"}, {"a": "y"})),
+            "Case.table.rows[1].a: expected nothing: the table has no such column then",
+        ),
+        (
+            case(ChangeColumns(relax=("a",)), rows=({"a": None},)),
+            "Case.table.rows[0].a: expected a value: the column is REQUIRED then",
+        ),
+        (case(ADD, CreateSession(snapshot="past")), "Case.steps[1].snapshot: expected none where columns change"),
+        (
+            case(ADD, AppendRows(0, again=True)),
+            "Case.steps[1].again: expected no table made again where columns change",
+        ),
+        (case(ADD, RunQuery()), "Case.steps[1]: expected no query and no expiry where columns change"),
+        (case(Meanwhile(Happening.EXPIRY), ADD), "Case.steps[0]: expected no query and no expiry where columns change"),
+    ],
+)
+def test_changes_that_do_not_fit_are_refused(wrong: Case, message: str) -> None:
+    """One sentence says where, and what was expected."""
+    with pytest.raises(RecordError) as caught:
+        check_case(wrong)
+
+    assert message in str(caught.value)

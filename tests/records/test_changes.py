@@ -1,0 +1,24 @@
+"""The columns that a table has before and after each change."""
+
+from __future__ import annotations
+
+from conformance.records import BqType, ChangeColumns, Column, CreateSession, Mode
+from conformance.records.changes import columns_before_each
+
+A, B, C = (Column(name, BqType.STRING) for name in "abc")
+
+
+def test_columns_come_go_and_are_relaxed() -> None:
+    """Each from its step on."""
+    steps = (ChangeColumns(add=("c",), relax=("a",)), CreateSession(), ChangeColumns(drop=("b",)))
+    strict = Column("a", BqType.STRING, Mode.REQUIRED)
+
+    assert columns_before_each((A, B, C), steps) == [(strict, B), (A, B, C), (A, B, C), (A, C)]
+
+
+def test_a_table_that_does_not_change_has_its_columns_before_every_step() -> None:
+    """They are made once."""
+    found = columns_before_each((A, B), (CreateSession(), CreateSession()))
+
+    assert found == [(A, B)] * 3
+    assert found[0] is found[2]
