@@ -21,6 +21,7 @@ from conformance.protocols.storage_read.contract.subjects import (
     valid_sessions,
 )
 from conformance.protocols.storage_read.contract.view import ReadView, StorageCall, StorageView
+from conformance.records import Level
 
 LATE: Final = "Spark and Beam (from their source): their workers read streams minutes after the session was created"
 
@@ -83,7 +84,7 @@ serves("columns.changed-table-is-served",
   _after_a_change, (STREAM_PROTO, TABLE_SCHEMAS),
   "a table whose columns have changed",
   "A session on a table whose columns have changed, and a read of it, end in OK.",
-  breaks="every program that reads a table which grows a column")
+  breaks="every program that reads a table which grows a column", level=Level.SHOULD)
 serves("columns.session-outlives-a-change", _outlived, GUIDE,
   "a session that is older than the table's columns",
   "A read of a session ends in OK, also if the table's columns have changed since the session was made.", breaks=LATE)
@@ -106,6 +107,7 @@ def _other_rows(whole: SessionRead) -> Iterator[Violation]:
     "columns.new-session-has-those-of-the-table",
     over=_whole_after,
     source=(STREAM_PROTO, TABLE_SCHEMAS),
+    level=Level.SHOULD,
     breaks="every program that reads a table which grows a column: its values are lost without an error",
 )
 def new_session_has_those_of_the_table(whole: SessionRead) -> Iterator[Violation]:
@@ -122,6 +124,7 @@ def new_session_has_those_of_the_table(whole: SessionRead) -> Iterator[Violation
     "columns.rows-are-those-of-the-changed-table",
     over=_whole_after,
     source=(STREAM_PROTO, TABLE_SCHEMAS),
+    level=Level.SHOULD,
     breaks="every program that reads a table which grows a column",
 )
 def rows_are_those_of_the_changed_table(whole: SessionRead) -> Iterator[Violation]:

@@ -6,7 +6,7 @@ import contextlib
 import dataclasses
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from types import SimpleNamespace
 
 import grpc
@@ -18,6 +18,8 @@ from conformance.protocols.storage_read.targets.conversation import Conversation
 from conformance.records import (
     AppendRows,
     CallEnd,
+    ChangeColumns,
+    Column,
     CreateSession,
     FaultKind,
     Happening,
@@ -46,6 +48,7 @@ PLAN = ConversationPlan(
     case_bytes=1_000_000,
     append=lambda count: None,
     remake=lambda count: True,
+    change=lambda columns: True,
     restart=lambda: None,
     pass_time=lambda ahead: False,
     patience=Patience(None),
@@ -266,6 +269,22 @@ def test_a_table_is_made_again_in_its_turn_or_the_rest_is_skipped(
     assert counts == [2]
     assert len(made.calls) == asked
     assert made.skipped == ([] if dropped else [1, 2])
+
+
+@pytest.mark.parametrize("done", [True, False])
+def test_columns_change_between_two_calls(fake: FakeServer, done: bool) -> None:  # noqa: FBT001  # what a server does
+    """The server gets the columns of then; one that does not change them is not asked for the rest of the case."""
+    given: list[list[str]] = []
+
+    def change(columns: Sequence[Column]) -> bool:
+        given.append([column.name for column in columns])
+        return done
+
+    plan = dataclasses.replace(PLAN, change=change)
+    made = converse(fake, CreateSession(), ChangeColumns(drop=("a",)), CreateSession(label="t"), plan=plan)
+
+    assert given == [[]]
+    assert made.skipped == ([] if done else [1, 2])
 
 
 def test_what_the_target_does_not_offer_is_skipped_with_all_that_follows(fake: FakeServer) -> None:
