@@ -73,6 +73,8 @@ class ReadRows(CallStep):
     ``faults`` is a plan for the calls of this step. As clients do, the driver reads on after a fault, from the row
     after the last one that came, until a read ends without a fault. A call that a STATUS of the plan ends is cancelled
     by the driver. A DELAY lasts until the calls made alongside have ended; no clock is read.
+    ``during`` is a number of steps after this one: they are carried out while the read of one stream is held open at
+    the DELAY of its plan, and it goes on when they have ended.
     """
 
     TAG: ClassVar[str] = "read-rows"
@@ -88,10 +90,13 @@ class ReadRows(CallStep):
     alongside: bool = False
     handed: bool = False
     faults: tuple[PlannedFault, ...] = ()
+    during: int = 0
     name: str = ""
     expect: Expect = Expect()
 
     def __post_init__(self) -> None:
+        if self.during and not any(fault.kind is FaultKind.DELAY for fault in self.faults):
+            raise RecordError("during", "none in a read without a DELAY", self.during)
         if self.faults and self.take is not None:
             raise RecordError("take", "none in a read with faults", self.take)
         for fault in self.faults:

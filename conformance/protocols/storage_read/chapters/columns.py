@@ -34,7 +34,7 @@ def _changes_before(view: StorageView, step: int) -> int:
 def _is_late(read: ReadView) -> bool:
     """True if the table's columns changed between the session and this read of it."""
     assert read.session is not None, "the caller takes only reads of sessions"
-    return _changes_before(read.view, read.raw.step) > _changes_before(read.view, read.session.raw.step)
+    return _changes_before(read.view, read.last_step + 1) > _changes_before(read.view, read.session.raw.step)
 
 
 def _after_a_change(view: StorageView) -> list[StorageCall]:

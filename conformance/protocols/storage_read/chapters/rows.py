@@ -445,7 +445,7 @@ def _rereads(view: StorageView, *, together: bool) -> list[ReadView]:
         for read in full_reads(view)
         if read.step.together == together
         and not was_split(read)
-        and not any(index < read.raw.step for index in appends)
+        and not any(index <= read.last_step for index in appends)
         and first_read(read) is not read
     ]
 

@@ -50,7 +50,7 @@ def _appends_before(view: StorageView, step: int) -> int:
 
 def _read_around_an_append(whole: SessionRead) -> bool:
     """True if rows were appended between the reads of two streams of the session."""
-    return len({_appends_before(read.view, read.raw.step) for read in whole.reads}) > 1
+    return len({_appends_before(read.view, read.last_step + 1) for read in whole.reads}) > 1
 
 
 @once_per_view
@@ -61,7 +61,7 @@ def _made_before(view: StorageView) -> list[SessionRead]:
         for whole in whole_sessions(view)
         if feature(whole.session) is Feature.APPEND
         and not _read_around_an_append(whole)
-        and _appends_before(view, whole.reads[0].raw.step) > _appends_before(view, whole.session.raw.step)
+        and _appends_before(view, whole.reads[0].last_step + 1) > _appends_before(view, whole.session.raw.step)
     ]
 
 
@@ -133,7 +133,7 @@ def _reread_after_an_append(view: StorageView) -> list[ReadView]:
     return [
         read
         for read in full_reads(view)
-        if _appends_before(view, read.raw.step) > _appends_before(view, first_read(read).raw.step)
+        if _appends_before(view, read.last_step + 1) > _appends_before(view, first_read(read).last_step + 1)
     ]
 
 

@@ -247,6 +247,11 @@ class ReadView(StorageCall):
         """The requested offset."""
         return int(self.request.offset)
 
+    @property
+    def last_step(self) -> int:
+        """The index of the last step that was carried out before the read ended: its own, unless it was held open."""
+        return self.raw.step + (self.step.during if self.view.exchange.driven else 0)
+
     @remembered_property
     def session(self) -> SessionView | None:
         """The latest session with the label that the step names; None for a literal stream name.

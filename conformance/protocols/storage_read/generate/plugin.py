@@ -16,7 +16,7 @@ from conformance.protocols.storage_read.generate.requests import draw_steps
 from conformance.protocols.storage_read.generate.scenarios import CHAPTER, SCENARIO, draw_scenario, is_scenario
 from conformance.protocols.storage_read.generate.simpler import simpler
 from conformance.protocols.storage_read.generate.steps import check_steps
-from conformance.records import BqType, Case, Table
+from conformance.records import BqType, Case, ChangeColumns, Table
 
 
 def _draw(choices: Choices, table: Table, case_id: str) -> Case:
@@ -62,6 +62,7 @@ PLUGIN: Final = GeneratePlugin(
     draw_scenario=draw_scenario,
     draw=_draw,
     simpler=simpler,
+    names_rows=lambda case: any(isinstance(step, ChangeColumns) for step in case.steps),
     draw_special=_special,
     factors=FACTORS,
     impossible=IMPOSSIBLE,

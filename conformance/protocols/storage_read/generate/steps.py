@@ -8,6 +8,7 @@ from typing import Final
 
 from conformance.generate.casecheck import MOST_CALLS, check_rows, row_count
 from conformance.protocols.storage_read.generate.changes import check_changes
+from conformance.protocols.storage_read.generate.holding import check_held_reads
 from conformance.records import (
     ROW_ID,
     AppendRows,
@@ -56,6 +57,7 @@ def check_steps(case: Case) -> None:
     splits: set[str] = set()
     _check_reads(case)
     check_changes(case)
+    check_held_reads(case)
     for index, step in enumerate(case.steps):
         path = f"Case.steps[{index}]"
         if isinstance(step, AppendRows):

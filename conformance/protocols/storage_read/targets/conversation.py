@@ -163,7 +163,9 @@ class Conversation:
 
     def run(self) -> None:
         """Carry out every step, until the end, the limits of the case, or a call that shows the target broken."""
-        for index, step in enumerate(self._case.steps):
+        index = 0
+        while index < len(self._case.steps):
+            step = self._case.steps[index]
             try:
                 goes_on = self._carry_out(index, step)
             except UsedUpError as error:
@@ -172,12 +174,15 @@ class Conversation:
                 return
             if not goes_on or self.broken:
                 return
+            index += 1 + (step.during if isinstance(step, ReadRows) else 0)
 
     def _carry_out(self, index: int, step: Step) -> bool:
         """Make the calls of a step; False if the target does not offer what the rest of the case takes."""
         match step:
             case CreateSession():
                 self._create(index, step)
+            case ReadRows(during=during) if during:
+                return self._read_held_open(index, step)
             case ReadRows():
                 if not self._is_alongside(index):
                     self._read(list(self._group(index, step)))
@@ -319,6 +324,49 @@ class Conversation:
                 return
         for call in beyond:
             self._keep(call)
+
+    def _read_held_open(self, index: int, step: ReadRows) -> bool:
+        """Make the call of a step, and carry out the steps of its pause while it pauses; False as for each step.
+
+        Its place among the calls is that of its beginning.
+        """
+        within, place = range(index + 1, index + 1 + step.during), len(self.calls)
+        wanted = list(self._wanted(index, step, list(self._streams(step.session, step.stream, step.name))[:1]))
+        if not wanted:
+            self.skipped.append(index)
+            return self._all_of(within)
+        pause, seconds = _Pause([True, False]), self._plan.budget.seconds
+        with ThreadPoolExecutor(1) as pool:
+            held = pool.submit(self._paused, wanted[0], pause, seconds)
+            try:
+                with pause.call(1, seconds):
+                    goes_on = self._all_of(within)
+            finally:
+                made, late = held.result()
+                for number, (call, one) in enumerate(made):
+                    self.calls.insert(place + number, call)
+                    self._allowance.count(call)
+                    self._note(call, one)
+        if late is not None:
+            raise late
+        return goes_on
+
+    def _paused(
+        self, one: _Wanted, pause: _Pause, seconds: float
+    ) -> tuple[list[tuple[Call, _Wanted]], UsedUpError | None]:
+        """The calls of a read that pauses, and why they are not all."""
+        made: list[tuple[Call, _Wanted]] = []
+        with pause.call(0, seconds) as wait:
+            try:
+                for call in self._stream(one, wait):
+                    made.append(call)  # noqa: PERF402  # what was made before the limits were used up counts
+            except UsedUpError as error:
+                return made, error
+        return made, None
+
+    def _all_of(self, steps: range) -> bool:
+        """Carry out these steps; False if one of them ends the case."""
+        return all(self._carry_out(index, self._case.steps[index]) and not self.broken for index in steps)
 
     def _wanted(self, index: int, step: ReadRows, streams: list[tuple[str, str]]) -> Iterator[_Wanted]:
         for label, stream in streams:

@@ -25,6 +25,7 @@ from conformance.protocols.storage_read.reference.mutants import (  # noqa: F401
     dialects,
     encodings,
     endings,
+    heldreads,
     histories,
     interruptions,
     jobstreams,

@@ -1,0 +1,78 @@
+"""Mutants of reads that are held open while something else happens: each is right for a read that runs to its end.
+
+``cases/interrupted/held-open-*`` kill them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pyarrow as pa
+
+from conformance.protocols.storage_read.reference.catalogue import MissingError, Snapshot, TableId
+from conformance.protocols.storage_read.reference.mutants.splits import Splitting
+from conformance.protocols.storage_read.reference.register import behaviour_mutant
+from conformance.protocols.storage_read.reference.service import ReadService
+
+
+@behaviour_mutant("split.ends-running-reads", kills="rows.none-is-missing")
+class EndsRunningReads(Splitting):
+    """A split ends the reads of its parent that run: they end in OK with the rows that have been sent."""
+
+    def read_rows(self, request: Any) -> Iterator[Any]:
+        before = request.read_stream in self.parents
+        for response in super().read_rows(request):
+            yield response
+            if request.read_stream in self.parents and not before:
+                return
+
+
+@behaviour_mutant("snapshot.running-read-grows", kills="snapshot.later-rows-stay-out")
+class RunningReadGrows(ReadService):
+    """Rows that are inserted while a stream is read come at the end of the read."""
+
+    def read_rows(self, request: Any) -> Iterator[Any]:
+        stream, sent = self.find_stream(request.read_stream), request.offset
+        before = self._rows_now(stream.session.snapshot.table)
+        for response in super().read_rows(request):
+            yield response
+            sent += response.row_count
+        after = self._rows_now(stream.session.snapshot.table)
+        if before is not None and after is not None and after.num_rows > before.num_rows:
+            added = after.slice(before.num_rows)
+            if added.schema == stream.rows.schema and stream.session.avro is None:
+                yield self.describe_rows(stream, self.serve(stream.session, added), start=sent, first=False)
+
+    def _rows_now(self, table: TableId) -> pa.Table | None:
+        try:
+            return self.catalogue.snapshot(table).rows
+        except MissingError:
+            return None
+
+
+@behaviour_mutant("columns.running-read-loses-what-is-dropped", kills="columns.session-keeps-its-rows")
+class RunningReadLosesWhatIsDropped(ReadService):
+    """After a column was dropped, reads that run have NULL in it."""
+
+    def read_rows(self, request: Any) -> Iterator[Any]:
+        stream, sent = self.find_stream(request.read_stream), request.offset
+        snapshot = stream.session.snapshot
+        for response in super().read_rows(request):
+            now = self._names_now(snapshot)
+            if stream.session.avro is not None or now.issuperset(column.name for column in snapshot.columns):
+                yield response
+            else:
+                rows = stream.rows.slice(sent, response.row_count)
+                for place, field in enumerate(rows.schema):
+                    if field.name not in now and field.nullable:
+                        rows = rows.set_column(place, field, pa.nulls(rows.num_rows, field.type))
+                batch = self.serve(stream.session, rows)
+                yield self.describe_rows(stream, batch, start=sent, first=False)
+            sent += response.row_count
+
+    def _names_now(self, snapshot: Snapshot) -> frozenset[str]:
+        columns = snapshot.columns
+        if not self.catalogue.is_dropped(snapshot):
+            columns = self.catalogue.snapshot(snapshot.table).columns
+        return frozenset(column.name for column in columns)
