@@ -10,10 +10,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from conformance.protocols.storage_read.reference.catalogue import MissingError, Snapshot, TableId
+from conformance.protocols.storage_read.reference.catalogue import MissingError, TableId
 from conformance.protocols.storage_read.reference.mutants.splits import Splitting
 from conformance.protocols.storage_read.reference.register import behaviour_mutant
 from conformance.protocols.storage_read.reference.service import ReadService
+from conformance.protocols.storage_read.reference.session import Stream
 
 
 @behaviour_mutant("split.ends-running-reads", kills="rows.none-is-missing")
@@ -33,7 +34,7 @@ class RunningReadGrows(ReadService):
     """Rows that are inserted while a stream is read come at the end of the read."""
 
     def read_rows(self, request: Any) -> Iterator[Any]:
-        stream, sent = self.find_stream(request.read_stream), request.offset
+        stream, sent = self.stream_of(request), request.offset
         before = self._rows_now(stream.session.snapshot.table)
         for response in super().read_rows(request):
             yield response
@@ -56,23 +57,24 @@ class RunningReadLosesWhatIsDropped(ReadService):
     """After a column was dropped, reads that run have NULL in it."""
 
     def read_rows(self, request: Any) -> Iterator[Any]:
-        stream, sent = self.find_stream(request.read_stream), request.offset
-        snapshot = stream.session.snapshot
+        stream, sent = self.stream_of(request), request.offset
+        before = self._dropped(stream)
         for response in super().read_rows(request):
-            now = self._names_now(snapshot)
-            if stream.session.avro is not None or now.issuperset(column.name for column in snapshot.columns):
-                yield response
-            else:
-                rows = stream.rows.slice(sent, response.row_count)
-                for place, field in enumerate(rows.schema):
-                    if field.name not in now and field.nullable:
-                        rows = rows.set_column(place, field, pa.nulls(rows.num_rows, field.type))
-                batch = self.serve(stream.session, rows)
-                yield self.describe_rows(stream, batch, start=sent, first=False)
+            dropped = self._dropped(stream) - before
+            yield self._without(stream, dropped, response, sent) if dropped else response
             sent += response.row_count
 
-    def _names_now(self, snapshot: Snapshot) -> frozenset[str]:
-        columns = snapshot.columns
-        if not self.catalogue.is_dropped(snapshot):
-            columns = self.catalogue.snapshot(snapshot.table).columns
-        return frozenset(column.name for column in columns)
+    def _dropped(self, stream: Stream) -> frozenset[str]:
+        """The columns of a stream in Arrow that its table has no more."""
+        snapshot = stream.session.snapshot
+        if stream.session.avro is not None or self.catalogue.is_dropped(snapshot):
+            return frozenset()
+        now = {column.name for column in self.catalogue.snapshot(snapshot.table).columns}
+        return frozenset(column.name for column in snapshot.columns if column.name not in now)
+
+    def _without(self, stream: Stream, dropped: frozenset[str], response: Any, start: int) -> Any:
+        rows = stream.rows.slice(start, response.row_count)
+        for place, field in enumerate(rows.schema):
+            if field.name in dropped:
+                rows = rows.set_column(place, field, pa.nulls(rows.num_rows, field.type))
+        return self.describe_rows(stream, self.serve(stream.session, rows), start=start, first=False)
