@@ -49,6 +49,7 @@ ADD = ChangeColumns(add=("b", "c"))
         case(ChangeColumns(drop=("b",)), AppendRows(1), rows=({"b": "x"}, {"a": "y"})),
         case(ChangeColumns(relax=("a",)), AppendRows(1), rows=({"a": "x"}, {"a": None})),
         case(ChangeColumns(add=("b",)), ChangeColumns(add=("c",)), ChangeColumns(drop=("b",))),
+        case(ChangeColumns(drop=("a",)), recipe=Recipe(3)),
         case(ADD, Meanwhile(Happening.RESTART), CreateSession()),
     ],
 )
@@ -60,6 +61,10 @@ def test_changes_that_fit_are_permitted(right: Case) -> None:
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
+        (
+            case(ChangeColumns(drop=("a",)), AppendRows(1), recipe=Recipe(3)),
+            "Case.steps[0]: expected a table with rows, because a recipe has values in every",
+        ),
         (
             case(ADD, recipe=Recipe(3)),
             "Case.steps[0]: expected a table with rows, because a recipe has values in every",

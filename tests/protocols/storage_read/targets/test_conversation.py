@@ -586,3 +586,56 @@ def test_a_paused_read_goes_on_after_the_reads_alongside(fake: FakeServer) -> No
     paused, other = conversation.calls[1:]
     assert paused.started < other.started
     assert paused.started + paused.seconds > other.started + other.seconds
+
+
+PAUSE = PlannedFault(FaultKind.DELAY, responses=1)
+
+
+def test_steps_are_carried_out_while_a_read_is_held_open(fake: FakeServer) -> None:
+    """The read begins before them and ends after them; its place among the calls is that of its beginning."""
+    inserted: list[int] = []
+    fake.rows = lambda _request, _context: served(b"", (2, 3))
+    steps = (
+        CreateSession(),
+        ReadRows(stream="0", faults=(PAUSE,), during=2),
+        AppendRows(2),
+        CreateSession(label="t"),
+        ReadRows(session="t"),
+    )
+
+    made = converse(fake, *steps, plan=dataclasses.replace(PLAN, append=inserted.append))
+
+    assert inserted == [2]
+    assert [call.step for call in made.calls] == [0, 1, 3, 4]
+    _, held, within, after = made.calls
+    assert held.started < within.started
+    assert held.started + held.seconds > within.started + within.seconds
+    assert held.started + held.seconds < after.started
+    assert len(held.responses) == 2
+
+
+def test_a_held_read_ends_also_if_the_target_lacks_what_happens_meanwhile(fake: FakeServer) -> None:
+    """The steps from there on are skipped, and what was read is kept."""
+    fake.rows = lambda _request, _context: served(b"", (2, 3))
+    plan = dataclasses.replace(PLAN, change=lambda columns: False)
+    steps = (
+        CreateSession(),
+        ReadRows(stream="0", faults=(PAUSE,), during=2),
+        ChangeColumns(drop=("a",)),
+        CreateSession(label="t"),
+        ReadRows(session="t"),
+    )
+
+    made = converse(fake, *steps, plan=plan)
+
+    assert [(call.step, len(call.responses)) for call in made.calls] == [(0, 1), (1, 2)]
+    assert made.skipped == [2, 3, 4]
+
+
+def test_a_held_read_without_a_stream_holds_nothing_up(fake: FakeServer) -> None:
+    """The steps of its pause are carried out, and it is skipped."""
+    fake.session = lambda _request, _context: proto.ReadSession(name="s").SerializeToString()
+
+    made = converse(fake, CreateSession(), ReadRows(stream="0", faults=(PAUSE,), during=1), CreateSession(label="t"))
+
+    assert ([call.step for call in made.calls], made.skipped) == ([0, 2], [1])
