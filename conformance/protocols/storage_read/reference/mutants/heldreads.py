@@ -17,7 +17,11 @@ from conformance.protocols.storage_read.reference.service import ReadService
 from conformance.protocols.storage_read.reference.session import Stream
 
 
-@behaviour_mutant("split.ends-running-reads", kills="rows.none-is-missing")
+@behaviour_mutant(
+    "split.ends-running-reads",
+    kills="rows.none-is-missing",
+    also={"split.*": "the children have more rows than that read of their parent, and so has a later read"},
+)
 class EndsRunningReads(Splitting):
     """A split ends the reads of its parent that run: they end in OK with the rows that have been sent."""
 
@@ -52,7 +56,11 @@ class RunningReadGrows(ReadService):
             return None
 
 
-@behaviour_mutant("columns.running-read-loses-what-is-dropped", kills="columns.session-keeps-its-rows")
+@behaviour_mutant(
+    "columns.running-read-loses-what-is-dropped",
+    kills="columns.session-keeps-its-rows",
+    also={"values.nulls": "the same requirement, asked of values"},
+)
 class RunningReadLosesWhatIsDropped(ReadService):
     """After a column was dropped, reads that run have NULL in it."""
 
