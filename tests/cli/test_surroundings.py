@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import signal
+import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -157,3 +158,22 @@ def test_a_reader_that_goes_away_is_no_finding(step: str, monkeypatch: pytest.Mo
     done = CliRunner().invoke(_group.cli, ["clauses"])
 
     assert (done.exit_code, done.output, forgotten) == (2, "", [True])
+
+
+@pytest.mark.parametrize("arguments", [["--version"], ["nonsense"]])
+def test_a_status_is_that_of_the_command_although_python_would_go_on(arguments: list[str]) -> None:
+    """PYTHONINSPECT asks Python for a prompt, which ends at once without a terminal, in a traceback and status 1."""
+    status = [
+        subprocess.run(
+            [sys.executable, "-m", "conformance", *arguments],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            env={**os.environ, "PYTHONINSPECT": inspects},
+            check=False,
+        )
+        for inspects in ("", "1")
+    ]
+
+    assert [(ended.returncode, ended.stdout, ended.stderr) for ended in status[1:]] == [
+        (ended.returncode, ended.stdout, ended.stderr) for ended in status[:1]
+    ]
