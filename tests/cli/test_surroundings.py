@@ -93,15 +93,16 @@ def test_texts_are_printed_from_nowhere(monkeypatch: pytest.MonkeyPatch) -> None
     assert told(monkeypatch, math.inf, "explain", "types.bool")[0] == 0
 
 
-def test_how_grpc_waits_is_not_asked_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It would abort the process at a value that it does not know; its messages may stay on."""
+def test_how_grpc_waits_and_what_it_traces_is_not_asked_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would abort the process at a value that it does not know, and print tokens; its messages may stay on."""
+    monkeypatch.setenv("GRPC_TRACE", "all")
     monkeypatch.setenv("GRPC_POLL_STRATEGY", "none")
     monkeypatch.setenv("GRPC_VERBOSITY", "INFO")
 
     with pytest.raises(SystemExit):
         main(["--version"])
 
-    assert "GRPC_POLL_STRATEGY" not in os.environ
+    assert not {"GRPC_POLL_STRATEGY", "GRPC_TRACE"}.intersection(os.environ)
     assert os.environ["GRPC_VERBOSITY"] == "INFO"
 
 
