@@ -89,7 +89,10 @@ def sources_of_thousands_of_levels(place: Path, cookie: str) -> Command:
     return _script(f"{made}; {SUITE} prepare --target target.toml --dry-run; status=$?; rm -rf src; exit $status")
 
 
-@register("disk.output-is-an-input-by-another-name", Part.COMMAND, Expected(status=(2,), says="log.jsonl"))
+OWN_FILE: Final = Expected(status=(2,), says="expected a file of its own")
+
+
+@register("disk.output-is-an-input-by-another-name", Part.COMMAND, OWN_FILE, deadline=30.0)
 def output_is_an_input_by_another_name(place: Path, cookie: str) -> Command:
     """A report is to be written to a hard link of the log that it is made from."""
     made = f"{SUITE} run --select types.bool --no-readers --log log.jsonl >first.txt 2>&1"

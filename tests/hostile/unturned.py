@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import sys
 from pathlib import Path
 from typing import Final
@@ -68,7 +69,9 @@ def name_that_is_no_text(place: Path, cookie: str) -> Command:
 @register("process.proxy-before-itself", Part.COMMAND, Expected(status=(2,), says="that of the proxy itself"))
 def proxy_before_itself(place: Path, cookie: str) -> Command:
     """The server whose calls are to be recorded is the proxy that records."""
-    here = ["--listen", "127.0.0.1:45671", "--upstream", "localhost:45671"]
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    here = ["--listen", f"127.0.0.1:{port}", "--upstream", f"localhost:{port}"]
     return Command(["record", *here, "--out", "said.log", "--", "true"])
 
 
