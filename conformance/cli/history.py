@@ -11,7 +11,7 @@ import click
 
 from conformance.cli._group import Unusable
 from conformance.cli._options import EXISTING
-from conformance.contain.text import many
+from conformance.contain.text import escaped, many
 from conformance.history import History, check, lines
 from conformance.history.files import as_lines, is_history, read_history
 
@@ -34,7 +34,7 @@ def command(*, file: Path, shows_calls: bool) -> None:
             click.echo(f"CASE {name}")
         if shows_calls:
             for call in as_lines(history.calls):
-                click.echo(json.dumps(call, ensure_ascii=False))
+                click.echo(escaped(json.dumps(call, ensure_ascii=False)))
             continue
         judgement = check(history)
         found += len(judgement.anomalies)

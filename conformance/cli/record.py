@@ -17,6 +17,7 @@ from conformance.cli._judging import judged_again
 from conformance.cli._options import EXISTING, FILE
 from conformance.cli._outputs import all_option
 from conformance.contain.errors import CannotStart
+from conformance.contain.jsonhttp import is_loopback
 from conformance.contain.supervised import in_words
 from conformance.contain.text import many
 from conformance.disk.files import DiskError
@@ -25,7 +26,7 @@ from conformance.recording.journal import Journal
 from conformance.recording.keeping import MOST_PER_CALL, Bounds
 from conformance.recording.live import Live
 from conformance.recording.plans import PlanError, read_plan
-from conformance.recording.proxy import Listener, Proxy, ProxyPlan, Upstream, record
+from conformance.recording.proxy import Listener, Proxy, ProxyPlan, Upstream, joined, record
 from conformance.reference.guard import ServerTls
 from conformance.targets.endpoint import Tls
 
@@ -131,6 +132,9 @@ def command(
     if (upstream_certificate is None) != (upstream_key is None):
         raise click.UsageError("expected both --upstream-certificate and --upstream-key, got one of them")
     tls = Tls(*("" if one is None else str(one) for one in given)) if upstream_tls or any(given) else None
+    for own, other in ((listen, upstream), (rest_listen, rest_upstream)):
+        if own is not None and other is not None and _is_one(own, other):
+            raise click.UsageError(f"expected the address of a server, got that of the proxy itself: {joined(*other)}")
     listener = Listener(listen, rest_listen or ANY_PORT, accept)
     try:
         happens = () if faults is None else read_plan(faults).faults
@@ -148,6 +152,14 @@ def command(
         click.echo(f"{program[0]}: {in_words(code)}", err=True)
     fails = judge and _judged(out, journal.written, complete=complete)
     sys.exit(1 if fails or code else 0)
+
+
+def _is_one(own: tuple[str, int], other: tuple[str, int]) -> bool:
+    """True if who listens at ``own`` is reached at ``other``, as far as the texts tell."""
+    hosts = {own[0], other[0]}
+    # 0.0.0.0 and :: are every address of this machine.
+    here = all(host in ("0.0.0.0", "::") or is_loopback(host) for host in hosts)  # noqa: S104  # nothing is bound to it
+    return own[1] == other[1] != 0 and (len(hosts) == 1 or here)
 
 
 def _say(journal: Journal, remarks: Iterable[str], out: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from conformance.cli._common import corpus_option, find_case
-from conformance.contain.text import many
+from conformance.contain.text import escaped, many, safe
 from conformance.generate import materialise
 from conformance.generate.casetext import YAML, render
 from conformance.protocol import DEFAULT_PROTOCOL
@@ -27,10 +27,10 @@ def command(*, name: str, as_json: bool, as_yaml: bool, corpus: Path) -> None:
         click.echo(render(to_json(case), YAML), nl=False)
         return
     if as_json:
-        click.echo(json.dumps(to_json(case), indent=1, ensure_ascii=False))
+        click.echo(escaped(json.dumps(to_json(case), indent=1, ensure_ascii=False)))
         return
     for line in describe(case):
-        click.echo(line)
+        click.echo(safe(line, 10 * len(line)))  # an escape has at most ten characters
 
 
 def describe(case: Case) -> list[str]:

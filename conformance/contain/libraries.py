@@ -23,7 +23,7 @@ def settle_libraries() -> None:
 
     Of gRPC's variables, ``GRPC_POLL_STRATEGY`` alone aborts the process, at any value that names no strategy or
     ``none``. How it waits changes nothing that is judged, so it always waits in its own way. protobuf raises an
-    exception at an implementation that it does not have.
+    exception at an implementation that it does not have. ``GRPC_TRACE`` prints what no other part of the suite shows.
     """
     for name, number in ONE_THREAD.items():
         os.environ.setdefault(name, number)
@@ -32,3 +32,5 @@ def settle_libraries() -> None:
     # It prints the text of a peer that hangs up, including escape sequences.
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")
     os.environ.pop("GRPC_POLL_STRATEGY", None)
+    # Traces show the headers of every call, and tokens are in them.
+    os.environ.pop("GRPC_TRACE", None)

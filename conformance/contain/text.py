@@ -15,7 +15,18 @@ from typing import Any, Final
 
 from conformance.contain.secrets import masked
 
-__all__ = ["LIMIT", "keep_safe", "many", "quoted", "representation", "safe", "safe_lines", "safe_values", "unknown"]
+__all__ = [
+    "LIMIT",
+    "escaped",
+    "keep_safe",
+    "many",
+    "quoted",
+    "representation",
+    "safe",
+    "safe_lines",
+    "safe_values",
+    "unknown",
+]
 
 LIMIT: Final = 2000
 """Characters of an untrusted text that are kept: enough for a traceback's last lines, not for a dump."""
@@ -129,6 +140,21 @@ def representation(value: object) -> str:
 def quoted(text: str) -> str:
     """``text`` as a TOML basic string: a JSON string, except that TOML requires DEL to be escaped."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def escaped(text: str) -> str:
+    r"""A text in JSON, with an escape for each character that :func:`safe` would replace, and for commands: its values
+    stay the same. So does a text in YAML in which such characters are in double quotes only.
+
+    >>> escaped('["\u202e", "##[error]"]\n')
+    '["\\u202e", "\\u0023#[error]"]\n'
+    """
+    return re.sub(rf"(?!\n)(?:{_UNSAFE.pattern}|#(?=#(?:\[|vso\[|teamcity\[)))", _json_escape, text)
+
+
+def _json_escape(match: re.Match[str]) -> str:
+    character = match[0]
+    return json.dumps(character)[1:-1] if character != "#" else "\\u0023"
 
 
 def safe_lines(text: str, lines: int = LINES) -> str:

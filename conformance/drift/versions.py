@@ -36,8 +36,10 @@ INSTALLED: Final = "installed"
 WORKER: Final = Path(__file__).with_name("worker.py")
 
 WHEEL: Final = ".whl"
-_NUMBER: Final = re.compile(r"\d+(\.\d+){0,2}")
-_SERIES: Final = re.compile(r"\d+(\.\d+)?")
+# No more digits than a release has: ``packaging`` makes each part an integer, and Python refuses long ones.
+_PART: Final = r"[0-9]{1,9}"
+_NUMBER: Final = re.compile(rf"{_PART}(\.{_PART}){{0,2}}")
+_SERIES: Final = re.compile(rf"{_PART}(\.{_PART})?")
 """A number without all its parts is the newest release that begins with it, which pip knows."""
 _NUMPY_2: Final = 17
 """The first version whose wheels are all built for numpy 2; earlier versions get numpy 1."""

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from conformance.contain.text import quoted, safe
-from conformance.disk.files import write_whole
+from conformance.disk.files import read_text, write_whole
 from conformance.engine.expectations import covers_any, glob_match, is_for_another
 from conformance.engine.result import Deviation, Result
 from conformance.engine.shown import skipped
@@ -120,13 +120,20 @@ def rewrite(path: Path, entries: Sequence[ExpectedFailure]) -> None:
     Raises:
         TargetError: the new text would not parse to the intended entries; the file is left unchanged.
     """
-    before = path.read_text(encoding="utf-8") if path.exists() else ""
+    before = read_text(path) if path.exists() else ""
+    end = "\r\n" if before.partition("\n")[0].endswith("\r") else "\n"
     new = [entry for entry in sorted(entries, key=_order) if entry not in _listed(before)]
     kept: list[str] = []
     for is_entry, lines in _parts(before):
-        kept += _rewritten(lines, entries, new) if is_entry else lines
-    after = "".join(kept).rstrip("\n") + "\n" + "".join(f"\n{_toml(entry)}" for entry in new)
-    after = after if before else after.lstrip("\n")
+        kept += _rewritten(lines, entries, new, end) if is_entry else lines
+    after = "".join(kept)
+    if after != before:
+        # If the last entry goes, the empty lines above it do so as well.
+        after = after.rstrip("\r\n") + end
+    if new and before:
+        after += "" if after.endswith("\n") else end
+        after += end
+    after += end.join(_toml(entry).replace("\n", end) for entry in new)
     try:
         same = sorted(_listed(after), key=_order) == sorted(entries, key=_order)
         safe = same and _without_list(after) == _without_list(before)
@@ -154,7 +161,8 @@ def _parts(text: str) -> list[tuple[bool, list[str]]]:
     """
     parts: list[tuple[bool, list[str]]] = [(False, [])]
     pending: list[str] = []
-    for line in text.splitlines(keepends=True):
+    # Not splitlines(): a comment and a text may have other characters that it takes for the end of a line.
+    for line in re.findall(r"[^\n]*\n|[^\n]+", text):
         inside, lines = parts[-1]
         header = _HEADER.fullmatch(line.rstrip("\r\n"))
         if header is not None:
@@ -169,18 +177,21 @@ def _parts(text: str) -> list[tuple[bool, list[str]]]:
     return parts
 
 
-def _rewritten(lines: list[str], entries: Sequence[ExpectedFailure], new: list[ExpectedFailure]) -> list[str]:
+def _rewritten(lines: list[str], entries: Sequence[ExpectedFailure], new: list[ExpectedFailure], end: str) -> list[str]:
     """The lines of a table of the file: as they are if its entry stays, with another reason if one of ``new`` differs
-    in that alone, and none if the entry goes. An entry that was written leaves ``new``.
+    in that alone, and none if the entry goes. An entry that was written leaves ``new``; a new line ends with ``end``.
     """
-    (old,) = _listed("".join(lines))
+    try:
+        (old,) = _listed("".join(lines))
+    except tomllib.TOMLDecodeError:  # a text of several lines, one of which looks like the header of a table
+        return lines
     if old in entries:
         return lines
     places = [place for place, line in enumerate(lines) if _REASON.match(line)]
     for entry in new:
         if dataclasses.replace(entry, reason=old.reason) == old and len(places) == 1:
             new.remove(entry)
-            lines[places[0]] = f"reason = {quoted(entry.reason)}\n"
+            lines[places[0]] = f"reason = {quoted(entry.reason)}{end}"
             return lines
     return []
 

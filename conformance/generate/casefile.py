@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from conformance.disk.files import write_whole
+from conformance.disk.trees import walk
 from conformance.generate.casecheck import check_case
 from conformance.generate.caseindex import INDEX_FILE, CasesOfFile, indexed
 from conformance.generate.casematrix import CaseMatrix, CombinationError, expand
@@ -95,8 +96,9 @@ def load_cases(directory: Path) -> list[Case]:
 
 
 def case_files(directory: Path) -> list[Path]:
-    """The files below a directory that have cases, sorted."""
-    return sorted(path for path in directory.rglob("*") if path.suffix in SUFFIXES and path.name not in _NO_CASES)
+    """The files below a directory that have cases, sorted; raises :class:`conformance.disk.trees.TooDeepError`."""
+    found = (parent / name for parent, folders, others in walk(directory) for name in (*folders, *others))
+    return sorted(path for path in found if path.suffix in SUFFIXES and path.name not in _NO_CASES)
 
 
 def save_case(case: Case, path: Path) -> None:

@@ -18,6 +18,7 @@ from typing import Any, Final
 
 import yaml
 
+from conformance.contain.text import escaped
 from conformance.disk.files import read_text
 from conformance.records import RecordError
 
@@ -81,7 +82,17 @@ def render(data: Any, suffix: str) -> str:
     """Return the text of ``data`` for a file with one of :data:`SUFFIXES`."""
     if suffix == JSON:
         return json.dumps(data, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
-    return yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120, default_flow_style=None)
+    text = _yaml(data, allow_unicode=True)
+    # Texts that must not be printed as they are stand in double quotes, where each of their characters has an escape.
+    return text if escaped(text) == text else escaped(_yaml(data, allow_unicode=False))
+
+
+def _yaml(data: Any, *, allow_unicode: bool) -> str:
+    return str(
+        yaml.dump(
+            data, Dumper=_Dumper, sort_keys=False, allow_unicode=allow_unicode, width=120, default_flow_style=None
+        )
+    )
 
 
 def line_of(path: Path, keys: Sequence[str | int]) -> int | None:
@@ -191,6 +202,11 @@ class _Dumper(yaml.SafeDumper):
     def ignore_aliases(self, _data: Any) -> bool:
         return True
 
+    def represent_text(self, text: str) -> yaml.ScalarNode:
+        return self.represent_scalar("tag:yaml.org,2002:str", text, style='"' if escaped(text) != text else None)
+
+
+_Dumper.add_representer(str, _Dumper.represent_text)
 
 for _class in (_Values, _Dumper):
     for _name, _pattern, _first in _SCALARS:

@@ -19,6 +19,7 @@ from typing import Any, Final, Protocol, TypeVar
 import grpc
 import grpc.aio
 
+from conformance.contain.loops import says_plainly
 from conformance.protocol import plugins
 from conformance.readers.oneread import HOST, OPTIONS, EveryMethod
 from conformance.readers.plugin import ReadersPlugin
@@ -62,7 +63,7 @@ class Loop:
     """An event loop in a thread of its own."""
 
     def __init__(self, name: str) -> None:
-        self._loop = asyncio.new_event_loop()
+        self._loop = says_plainly(asyncio.new_event_loop())
         self._thread = threading.Thread(target=self._loop.run_forever, name=name, daemon=True)
         self._thread.start()
 

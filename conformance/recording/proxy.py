@@ -16,6 +16,7 @@ import grpc.aio
 
 from conformance.contain.interrupts import ending
 from conformance.contain.jsonhttp import is_loopback
+from conformance.contain.loops import says_plainly
 from conformance.contain.supervised import Supervised
 from conformance.recording.journal import Journal
 from conformance.recording.meeting import Clock, Meeting
@@ -30,7 +31,7 @@ from conformance.targets.http1requests import Requests
 from conformance.targets.splice import Splice
 from conformance.targets.tls import SecureLine
 
-__all__ = ["Listener", "Proxy", "ProxyPlan", "Upstream", "addresses", "record"]
+__all__ = ["Listener", "Proxy", "ProxyPlan", "Upstream", "addresses", "joined", "record"]
 
 LOOPBACK: Final = "127.0.0.1"
 END_SECONDS: Final = 1.0
@@ -213,7 +214,7 @@ async def record(
     """
     done = asyncio.Event()
     signals = ending()
-    loop = asyncio.get_running_loop()
+    loop = says_plainly(asyncio.get_running_loop())
 
     def stop() -> None:
         for number in signals:

@@ -91,8 +91,11 @@ def from_message(message: dict[str, Any], default: str) -> Iterator[Held]:
     allowed = {"path", "case", "exchange", "name", "table", "faults", "slow", "only"}
     if unknown := set(message) - allowed:
         raise RecordError(min(unknown), f"one of the keys {', '.join(sorted(allowed))}", message)
+    for key in ("path", "name", "table", "only"):
+        if message.get(key) is not None and not isinstance(message[key], str):
+            raise RecordError(key, "a text", message[key])
     if "path" in message:
-        path = Path(str(message["path"]))
+        path = Path(message["path"] or "")
         try:
             found = list(from_pack(path) if path.is_dir() else from_log(path))
         except ValueError:
@@ -108,8 +111,8 @@ def from_message(message: dict[str, Any], default: str) -> Iterator[Held]:
     except (OverflowError, TypeError, ValueError):
         raise RecordError("slow", "a number of seconds", message["slow"]) from None
     for one in found:
-        name = str(message.get("name") or one.name)
-        table = str(message.get("table") or "")
+        name = message.get("name") or one.name
+        table = message.get("table") or ""
         yield Held(name, one.answers.renamed(table, default) if table else one.answers, plan, slow)
 
 

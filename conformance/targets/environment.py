@@ -11,7 +11,6 @@ import hashlib
 import json
 import os
 import platform
-import shutil
 import sys
 import sysconfig
 from pathlib import Path
@@ -23,8 +22,9 @@ from conformance.contain.errors import CannotStart
 from conformance.contain.importing import import_environment
 from conformance.contain.text import safe
 from conformance.disk.cache import cache_directory
-from conformance.disk.files import write_whole
+from conformance.disk.files import naming, write_whole
 from conformance.disk.locks import held
+from conformance.disk.trees import remove_tree
 from conformance.records import to_json
 from conformance.targets.environmentspec import INSTALLS, EnvironmentSpec, summary
 from conformance.targets.folders import contents
@@ -113,9 +113,9 @@ def prepare(spec: TargetSpec, *, say: Say = print) -> Path:
         if (root / RECORD).is_file():
             say(f"{spec.name} is prepared in {root}")
             return root
-        if root.exists():
-            shutil.rmtree(root)
-        root.mkdir(parents=True)
+        remove_tree(root)
+        with naming(root):
+            root.mkdir(parents=True)
         install(spec, spec.environment, root, say)
         write_whole(root / RECORD, json.dumps(to_json(spec.environment), indent=2) + "\n")
     say(f"{spec.name} is prepared in {root}")

@@ -15,6 +15,7 @@ from typing import Any, Final, Self
 
 import grpc
 
+from conformance.contain.loops import says_plainly
 from conformance.records import FaultKind, PlannedFault
 from conformance.targets.splice import Splice
 
@@ -63,7 +64,7 @@ class BreakableLine:
     def __init__(self, endpoint: str, *, framed: bool, cut: int | None = None) -> None:
         host, _, port = endpoint.rpartition(":")
         self._splice = Splice(host.strip("[]"), int(port), framed=framed, cut=cut)
-        self._loop = asyncio.new_event_loop()
+        self._loop = says_plainly(asyncio.new_event_loop())
         self._thread = threading.Thread(target=self._loop.run_forever, name="line", daemon=True)
         self.endpoint = ""
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from conformance._globs import matches
+from conformance.disk.trees import walk
 from conformance.targets.environmentspec import EnvironmentSpec, is_path
 from conformance.targets.targeterrors import TargetError
 
@@ -102,7 +103,7 @@ def _digest(key: str, top: Path, where: str) -> str:
 
 
 def _files(top: Path, leave: tuple[str, ...]) -> Iterator[Path]:
-    for parent, folders, files in os.walk(top):
+    for parent, folders, files in walk(top):
         folders[:] = sorted(name for name in folders if not matches(name, leave))
         for name in sorted([*files, *(one for one in folders if Path(parent, one).is_symlink())]):
             path = Path(parent, name)

@@ -19,6 +19,7 @@ from typing import Final
 
 from conformance.disk.files import DiskError, naming
 from conformance.disk.locks import held, is_locked
+from conformance.disk.trees import remove_tree
 from conformance.targets.environment import Environment
 from conformance.targets.spec import TargetSpec
 from conformance.targets.targeterrors import TargetUnavailable
@@ -46,7 +47,7 @@ def fresh_home(spec: TargetSpec, environment: Environment) -> Iterator[Environme
     with contextlib.ExitStack() as stack:
         try:
             stack.enter_context(held(home))
-            stack.callback(_remove, home)
+            stack.callback(remove_tree, home)
             _sweep(home.parent)
             _make(spec, environment.home, home)
         except DiskError as error:
@@ -83,12 +84,4 @@ def _sweep(homes: Path) -> None:
     """Remove the homes of killed starts."""
     for left in homes.iterdir():
         if _NAME.fullmatch(left.name) and not is_locked(left):
-            _remove(left)
-
-
-def _remove(home: Path) -> None:
-    """Remove a home, including directories whose permissions the target took away; undeletable files stay."""
-    for folder, _, _ in os.walk(home):
-        with contextlib.suppress(OSError):
-            Path(folder).chmod(0o700)
-    shutil.rmtree(home, ignore_errors=True)
+            remove_tree(left)

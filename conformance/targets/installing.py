@@ -20,6 +20,7 @@ from conformance.contain.errors import CannotStart
 from conformance.contain.secrets import masked
 from conformance.contain.text import safe
 from conformance.disk.files import write_whole
+from conformance.disk.trees import remove_tree, walk
 from conformance.targets.environmentspec import EnvironmentSpec, is_path
 from conformance.targets.folders import folder
 from conformance.targets.interpreters import find_interpreter
@@ -238,13 +239,18 @@ def _pom(coordinates: Sequence[str]) -> str:
 def _java(making: _Making) -> None:
     places, javac = making.places, making.client("java")
     folders = [making.folder("java", entry) for entry in making.wanted.java]
-    sources = [file for one in folders for file in sorted(one.rglob("*.java"))]
+    sources = [file for one in folders for file in _sources(one)]
     if not sources:
         raise TargetError(f"{making.spec.file}: target.environment.java: no file in these folders is named *.java")
     arguments = places.root / "sources.txt"
     quoted = (str(file).replace("\\", "\\\\").replace('"', '\\"') for file in sources)
     write_whole(arguments, "".join(f'"{file}"\n' for file in quoted))
     making.run(javac, "-d", places.classes, "-cp", places.classpath, f"@{arguments}")
+
+
+def _sources(folder: Path) -> list[Path]:
+    found = (Path(parent, name) for parent, _, names in walk(folder) for name in names)
+    return sorted(path for path in found if path.suffix == ".java")
 
 
 def _crate(making: _Making) -> None:
@@ -262,7 +268,7 @@ def _crate(making: _Making) -> None:
                 what = ("--path", build / "source")
         options = (*(("--locked",) if locked else ()), "--quiet", "--root", places.root / "venv")
         making.run(cargo, "install", *options, *what, CARGO_TARGET_DIR=str(build))
-        shutil.rmtree(build, ignore_errors=True)
+        remove_tree(build)
 
 
 def _copy(making: _Making) -> None:

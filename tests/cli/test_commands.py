@@ -12,6 +12,7 @@ import jsonschema
 import pytest
 
 from conformance.cli._group import COMMANDS, cli
+from conformance.contain.text import safe
 from conformance.engine.events import CaseJudged
 from conformance.engine.log import read_log
 from conformance.engine.selection import all_clauses
@@ -278,6 +279,18 @@ class TestWords:
         assert data["id"] == "one"
 
     @pytest.mark.usefixtures("user")
+    @pytest.mark.parametrize("form", ["", "--json", "--yaml"])
+    def test_a_case_of_somebody_else_moves_no_cursor(self, form: str) -> None:
+        """Cells and restrictions are the bytes of the file, and are shown in escapes."""
+        text = "\x9b2J\u202e##[error]"
+        table = {"columns": [{"name": "a", "type": "STRING"}], "rows": [{"a": text}]}
+        steps = [{"op": "create-session", "row_restriction": text}]
+        Path("foreign.json").write_text(json.dumps({"id": "foreign", "title": "t", "table": table, "steps": steps}))
+        shown = conformance_("show", "./foreign.json", *filter(None, [form]))
+
+        assert shown.exit_code == 0
+        assert [line for line in shown.output.split("\n") if safe(line) != line] == []
+
     def test_a_case_of_a_matrix_is_a_file_to_copy(self) -> None:
         """Shown as YAML, a case of many is a file of its own, which is checked and shown like any other."""
         shown = conformance_("show", "types.range-date-repeated", "--yaml").output

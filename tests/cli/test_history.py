@@ -48,6 +48,18 @@ def test_the_calls_can_be_printed(lost: str) -> None:
     assert [json.loads(line) for line in printed.splitlines()] == [json.loads(line) for line in given]
 
 
+def test_printed_calls_move_no_cursor(tmp_path: Path) -> None:
+    """A history may come from anybody, and so may the names in it."""
+    call = {"op": "append", "begin": 0, "end": 1, "rows": [0], "table": "\x9b2J\u202e##[error]"}
+    (tmp_path / "calls.jsonl").write_text(json.dumps(call))
+    status, printed = history("--calls", str(tmp_path / "calls.jsonl"))
+
+    assert status == 0
+    assert printed.isascii()
+    assert "##[" not in printed
+    assert json.loads(printed) == call
+
+
 def test_a_file_without_a_history_is_unusable(tmp_path: Path) -> None:
     """One sentence, and status 2."""
     path = tmp_path / "empty.jsonl"

@@ -202,6 +202,12 @@ class TestTheEnd:
         (["--upstream", "h:1", "--upstream-ca", "client.py", "--out", "x.log"], "expected PEM files"),
         (["--upstream", "h:1", "--listen", "192.0.2.1:0", "--out", "x.log"], "cannot listen"),
         (["--upstream", "h:1", "--out", "client.py/x.log"], "client.py"),
+        (["--upstream", "h:1", "--listen", "h:1", "--out", "x.log"], "got that of the proxy itself: h:1"),
+        (["--upstream", "localhost:1", "--listen", "0.0.0.0:1", "--out", "x.log"], "the proxy itself: localhost:1"),
+        (
+            ["--upstream", "h:1", "--rest-listen", "[::]:2", "--rest-upstream", "127.0.0.1:2", "--out", "x.log"],
+            "itself",
+        ),
     ],
 )
 def test_wrong_input_is_one_sentence(here: Path, arguments: list[str], said: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import signal
+import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -92,15 +93,16 @@ def test_texts_are_printed_from_nowhere(monkeypatch: pytest.MonkeyPatch) -> None
     assert told(monkeypatch, math.inf, "explain", "types.bool")[0] == 0
 
 
-def test_how_grpc_waits_is_not_asked_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It would abort the process at a value that it does not know; its messages may stay on."""
+def test_how_grpc_waits_and_what_it_traces_is_not_asked_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would abort the process at a value that it does not know, and print tokens; its messages may stay on."""
+    monkeypatch.setenv("GRPC_TRACE", "all")
     monkeypatch.setenv("GRPC_POLL_STRATEGY", "none")
     monkeypatch.setenv("GRPC_VERBOSITY", "INFO")
 
     with pytest.raises(SystemExit):
         main(["--version"])
 
-    assert "GRPC_POLL_STRATEGY" not in os.environ
+    assert not {"GRPC_POLL_STRATEGY", "GRPC_TRACE"}.intersection(os.environ)
     assert os.environ["GRPC_VERBOSITY"] == "INFO"
 
 
@@ -157,3 +159,22 @@ def test_a_reader_that_goes_away_is_no_finding(step: str, monkeypatch: pytest.Mo
     done = CliRunner().invoke(_group.cli, ["clauses"])
 
     assert (done.exit_code, done.output, forgotten) == (2, "", [True])
+
+
+@pytest.mark.parametrize("arguments", [["--version"], ["nonsense"]])
+def test_a_status_is_that_of_the_command_although_python_would_go_on(arguments: list[str]) -> None:
+    """PYTHONINSPECT asks Python for a prompt, which ends at once without a terminal, in a traceback and status 1."""
+    status = [
+        subprocess.run(
+            [sys.executable, "-m", "conformance", *arguments],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            env={**os.environ, "PYTHONINSPECT": inspects},
+            check=False,
+        )
+        for inspects in ("", "1")
+    ]
+
+    assert [(ended.returncode, ended.stdout, ended.stderr) for ended in status[1:]] == [
+        (ended.returncode, ended.stdout, ended.stderr) for ended in status[:1]
+    ]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from xml.etree import ElementTree as ET
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.contain.text import keep_safe, quoted, safe, safe_lines, safe_values, told_apart
+from conformance.contain.text import escaped, keep_safe, quoted, safe, safe_lines, safe_values, told_apart
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()))
 """Surrogates included."""
@@ -119,6 +120,15 @@ def test_a_record_keeps_itself_safe() -> None:
 def test_the_one_character_that_json_leaves_is_escaped() -> None:
     """TOML forbids DEL inside a string."""
     assert quoted("a\x7f") == '"a\\u007f"'
+
+
+@given(st.text())
+def test_json_that_is_printed_says_the_same(text: str) -> None:
+    """No character in it is one that must not be printed, and its values are the same."""
+    written = escaped(json.dumps([text, {text: "##[error]"}], ensure_ascii=False))
+
+    assert json.loads(written) == [text, {text: "##[error]"}]
+    assert safe(written, len(written)) == written
 
 
 @given(st.text(alphabet="ab", max_size=40), st.text(alphabet="ab", max_size=40), st.integers(4, 30))

@@ -107,6 +107,26 @@ def test_a_list_in_another_notation_is_refused_and_the_file_left_alone(tmp_path:
     assert file.read_text() == text
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_all_else_stays_byte_for_byte_and_new_lines_end_as_the_others(tmp_path: Path, end: str) -> None:
+    """Also lines that look like the header of a table, and other characters that may end a line elsewhere."""
+    text = 'name = "x"\n# a\u2028[[expected_failures]]\ntitle = """a\n[[expected_failures]]\nb"""\n\n\n'.replace(
+        "\n", end
+    )
+    path = tmp_path / "t.toml"
+    path.write_bytes(text.encode())
+    rewrite(path, [ExpectedFailure("a.b", "fail: r"), ExpectedFailure("a.c", "fail: r")])
+    written = path.read_bytes().decode()
+    assert written.startswith(text)
+    assert written.count("\n") == written.count(end)
+    rewrite(path, [ExpectedFailure("a.b", "fail: s")])
+    written = path.read_bytes().decode()
+    assert written.startswith(text)
+    assert written.count("\n") == written.count(end)
+    rewrite(path, [])
+    assert path.read_bytes().decode() == text.rstrip("\r\n") + end
+
+
 def test_a_failure_that_nothing_excuses_comes_in() -> None:
     """The new entry has the words that excuse exactly this class."""
     result = run_of(failing("a", "framing.batch", "3 messages"), passing("a", "rows.once"))

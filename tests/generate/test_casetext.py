@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 import yaml
 
+from conformance.contain.text import safe
 from conformance.disk.files import data_file
 from conformance.generate import casetext
-from conformance.generate.casetext import CaseFileError, parse
+from conformance.generate.casetext import YAML, CaseFileError, parse, render
 from conformance.records import RecordError
 
 ROOT = data_file("cases")
@@ -79,3 +80,14 @@ def test_a_number_with_too_many_digits_is_refused(name: str, tmp_path: Path) -> 
 
     with pytest.raises((CaseFileError, RecordError), match="a number of at most 4300 digits"):
         parse(path)
+
+
+def test_what_must_not_be_printed_is_escaped_in_yaml(tmp_path: Path) -> None:
+    """The file is printed by ``show``; what it says stays the same."""
+    data = {"a\u202e": ["\x9b2J", "\x7f\U000e0041", "\u00e9", "3", 3, True], "b": "##vso[task.x]", "c": "a\nb\u2028"}
+    path = tmp_path / "case.yaml"
+    path.write_text(render(data, YAML), encoding="utf-8")
+
+    assert [line for line in path.read_text(encoding="utf-8").split("\n") if safe(line) != line] == []
+    assert parse(path) == data
+    assert render({"a": "\u00e9"}, YAML) == "{a: \u00e9}\n"

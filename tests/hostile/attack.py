@@ -36,6 +36,8 @@ MODULES: Final = (
     "small",
     "surroundings",
     "strangers",
+    "folders",
+    "unturned",
     "spark",
 )
 """The modules of attacks, in the order of the table."""

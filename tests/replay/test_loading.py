@@ -72,6 +72,15 @@ def test_a_pace_that_is_no_number_is_refused(slow: object) -> None:
         list(from_message({"case": to_json(case()), "exchange": to_json(exchange), "slow": slow}, "1"))
 
 
+@pytest.mark.parametrize("key", ["name", "table", "only", "path"])
+def test_a_name_that_is_no_text_is_refused(key: str) -> None:
+    """It would otherwise be that of a Python object."""
+    exchange = of_calls(create(bytes_of(SCHEMA), [stream()]), read(stream(), [ONE]))
+
+    with pytest.raises(RecordError, match=rf"{key}: expected a text but got \['a'\]"):
+        list(from_message({"case": to_json(case()), "exchange": to_json(exchange), key: ["a"]}, "1"))
+
+
 def test_a_message_with_an_unknown_key_is_refused() -> None:
     """The error names the keys that there are."""
     with pytest.raises(RecordError, match="one of the keys case, exchange, faults, name, only, path, slow, table"):

@@ -5,6 +5,7 @@ This module decides transport only: what is answered is :mod:`conformance.protoc
 
 from __future__ import annotations
 
+import socket
 import threading
 import urllib.parse
 from collections.abc import Callable, Iterator
@@ -91,11 +92,23 @@ class FlightServer:
 
 def _listen(server: grpc.Server, path: Path) -> int:
     """Let a server listen at a path; raises :class:`OSError` if that cannot be. There is no port."""
+    if _is_served(path):
+        raise OSError(f"cannot listen at {path}: another server listens there")
     try:
         server.add_insecure_port(f"unix:{path}")
     except RuntimeError as error:
         raise OSError(f"cannot listen at {path}: {error}") from error
     return 0
+
+
+def _is_served(path: Path) -> bool:
+    """True if a server listens at a path; gRPC would take its place, and nobody could reach it any more."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as asked:
+        try:
+            asked.connect(str(path))
+        except OSError:
+            return False
+    return True
 
 
 class FlightHandlers(grpc.GenericRpcHandler):  # type: ignore[type-arg]  # it is generic in the stubs alone

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -98,6 +99,20 @@ def test_a_client_that_trusts_the_authority_is_answered_over_tls(tmp_path: Path)
         pf.connect(f"grpc+tls://{server.endpoint}", tls_root_certs=roots) as client,
     ):
         assert list(client.list_flights()) == []
+
+
+def test_the_socket_of_a_server_that_runs_is_not_taken_away(tmp_path: Path) -> None:
+    """Its clients still reach it; one that a killed server left is used again."""
+    path = tmp_path / "flight.sock"
+    with FlightServer(path=path) as server:
+        with pytest.raises(OSError, match="another server listens there"):
+            FlightServer(path=path)
+        with pf.connect(server.uri) as client:
+            assert list(client.list_actions())
+    with socket.socket(socket.AF_UNIX) as left:
+        left.bind(str(path))
+    with FlightServer(path=path) as server, pf.connect(server.uri) as client:
+        assert list(client.list_actions())
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

@@ -31,6 +31,8 @@ Scope = Callable[[tuple[str, ...]], Value]
 
 _NUMBER: Final = re.compile(r"-?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 _INT64: Final = range(-(1 << 63), 1 << 63)
+_INT64_DIGITS: Final = 20
+"""With the sign."""
 _COMPARABLE: Final = frozenset(ARROW) - {BqType.JSON, BqType.GEOGRAPHY}
 _TYPES: Final[Mapping[str, BqType]] = MappingProxyType(
     {
@@ -248,7 +250,9 @@ def _number(text: str) -> Value:
     if not _NUMBER.fullmatch(text):
         raise SqlError(f"expected a number, got {text}")
     if re.fullmatch(r"-?\d+", text):
-        if int(text) not in _INT64:
+        # Python makes no integer of thousands of digits, and zeros in front are digits to it.
+        text = re.sub(r"(?<!\d)0+(?=\d)", "", text)
+        if len(text) > _INT64_DIGITS or int(text) not in _INT64:
             raise SqlError(f"expected an INT64 literal, got {text}")
         return Value(BqType.INT64, pa.scalar(int(text), pa.int64()), literal=text)
     return Value(BqType.FLOAT64, pa.scalar(float(text), pa.float64()), literal=str(decimal.Decimal(text)))

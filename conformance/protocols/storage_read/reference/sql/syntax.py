@@ -49,6 +49,7 @@ RESERVED: Final = _words(
 _OPERATORS: Final = _words("= != <> < <= > >= + - * / || ( ) , . [ ]")
 _WORD: Final = re.compile(r"[^\W\d]\w*")
 _NUMBER: Final = re.compile(r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|0[xX][0-9a-fA-F]+")
+_HEX_DIGITS: Final = 16
 _STRING: Final = re.compile(r"""(?P<prefix>[rRbB]{0,2})(?P<quote>'{3}|"{3}|'|")(?P<body>.*)(?P=quote)""", re.DOTALL)
 _ESCAPE: Final = re.compile(
     r"\\(?:(?P<octal>[0-3][0-7]{2})|[xX](?P<hex>[0-9a-fA-F]{2})|u(?P<u4>[0-9a-fA-F]{4})|U(?P<u8>[0-9a-fA-F]{8})"
@@ -159,8 +160,11 @@ def _label(source: Source, before: str, after: str, literals: dict[str, str | by
     if text.startswith("`"):
         return _token(TokenType.IDENTIFIER, token.text)
     if _NUMBER.fullmatch(text):
-        is_hex = text[:2].lower() == "0x"
-        return _token(TokenType.NUMBER, str(int(text, 16)) if is_hex else text)
+        if text[:2].lower() != "0x":
+            return _token(TokenType.NUMBER, text)
+        if len(digits := text[2:].lstrip("0")) > _HEX_DIGITS:
+            raise SqlError(f"expected an INT64 literal, got {text}")
+        return _token(TokenType.NUMBER, str(int(digits or "0", 16)))
     if _WORD.fullmatch(text):
         return _label_word(token, before, after)
     if text not in _OPERATORS:
