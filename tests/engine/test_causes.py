@@ -157,6 +157,14 @@ class TestRefusals:
 
         assert [cause.clause for cause in found(*cases)] == ["session.plain-request-is-served"]
 
+    def test_of_refused_literals_the_clause_on_them_leads(self) -> None:
+        """That a filter comes with other columns, or that its operator is IN, says less."""
+        clauses = ("projection.filter-may-use-other-columns", "restriction.in-list", "restriction.temporal-literal")
+        cases = [refusal(f"{one} {number}", clause=one) for one in clauses for number in range(2)]
+        cases.append(refusal("once more", clause=clauses[0]))
+
+        assert [cause.clause for cause in found(*cases, served(judged("d")))] == ["restriction.temporal-literal"]
+
     def test_one_wrong_status_is_one_cause_whether_or_not_a_step_permits_it(self) -> None:
         """The step of one case permits the status, and the recommended one is another."""
         clause = "offsets.beyond-the-end-has-its-code"
