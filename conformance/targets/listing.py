@@ -121,7 +121,10 @@ def _changed(columns: Sequence[Column], wanted: Sequence[Sequence[Hashable]], se
             if inner:
                 return inner
         missing = Counter(want) - Counter(came)
-        put, got = told_apart(repr(next(iter(missing), None)), repr(next(iter(strange))), SHOWN)
+        at = next(place for place, value in enumerate(came) if value in strange)
+        # Most servers list the rows as they were put in: what was changed is at the same place.
+        lost = want[at] if at < len(want) and want[at] in missing else next(iter(missing), None)
+        put, got = told_apart(repr(lost), repr(came[at]), SHOWN)
         return (
             f"column {name!r} ({type_text(column)}): tabledata.list shows {safe(got)}, "
             f"which was not put in; {safe(put)} was"

@@ -175,6 +175,16 @@ def test_the_field_of_a_record_that_was_changed_is_named(fake: FakeServer, seede
     )
 
 
+def test_a_changed_value_is_shown_with_the_one_at_its_place(fake: FakeServer, seeder: Seeder) -> None:
+    """Not with the first of those that are not listed, which may be on a later page."""
+    columns = (Column("a", BqType.INT64),)
+    rows = [{"a": 1}, {"a": 2**53 + 1}, {"a": 3}]
+    listing(fake, {"totalRows": "3", "rows": [row("3"), row(str(2**53))], "pageToken": "x"})
+
+    with pytest.raises(CannotSeed, match=r"shows 9007199254740992, which was not put in; 9007199254740993 was"):
+        seeder.seed("case", columns, rows, withheld=0)
+
+
 def test_an_array_of_unknown_texts_is_compared_by_the_nulls_in_it(fake: FakeServer, seeder: Seeder) -> None:
     """A server that stores NULL for an item has changed the value, even if another item cannot be read."""
     columns = (Column("g", BqType.GEOGRAPHY, Mode.REPEATED),)
