@@ -111,6 +111,9 @@ _TABLE: Final[Sequence[_Row]] = (
     _Row(ROWS[1:2], _FILTERS, said="once more"),
     *(_Row((f"values.{one.lower()}",), DRAWN, (f"columns of type {one}",)) for one in BqType),
     _Row(("values.nulls",), DRAWN),
+    # A column whose NULLs are other values is compared as these; columns of other types may be right.
+    _Row(("values.nulls",), _FILTERS, said="compares NULL", part=0.2),
+    _Row(("values.nulls",), ("combination.rows-are-the-sessions",), said="other row", part=0.2),
     _Row(("values.repeated*",), DRAWN, each=True, of=("REPEATED columns",)),
     # Columns that the schema renames, adds or loses are so for a projection, too.
     _Row(("structure.strings-*", "structure.fields-listed", "schema.columns-*", "schema.names"),

@@ -27,6 +27,7 @@ def test_each_name_in_the_tables_is_that_of_a_clause(globs: tuple[str, ...]) -> 
 
 
 IGNORED = "all 8 rows: the offset was ignored"
+MISSING = "1 of them missing, such as {'row_id': 9}"
 
 
 def test_an_offset_that_is_always_ignored_is_one_cause() -> None:
@@ -281,6 +282,27 @@ def test_null_that_counts_as_true_is_one_cause_whatever_the_form() -> None:
     assert {cause.clause for cause in found(*cases)} == {"restriction.between", "restriction.null-is-not-true"}
 
 
+@pytest.mark.parametrize(
+    ("effect", "said", "count"),
+    [
+        ("restriction.is-null", "2 of them missing for which it compares NULL", 1),
+        ("restriction.is-null", MISSING, 2),
+        ("combination.rows-are-the-sessions", "11 other rows, such as {'word': ''}", 1),
+        ("combination.none-is-missing", "1 row in no stream", 2),
+    ],
+)
+def test_what_is_found_of_nulls_that_are_other_values_follows_from_these(effect: str, said: str, count: int) -> None:
+    """A row that is missing without a NULL has another reason. Columns of most types are right."""
+    cases = [
+        judged("a", fails("a", "values.nulls", "'' in row 1")),
+        judged("b", fails("b", effect, said)),
+        *(judged(name, passing(name, "values.nulls")) for name in "cde"),
+        judged("f", passing("f", effect)),
+    ]
+
+    assert len(found(*cases)) == count
+
+
 def test_an_offset_beyond_the_end_that_is_accepted_is_so_for_children_and_in_histories() -> None:
     """One check is missing."""
     clauses = ("offsets.beyond-the-end-is-refused", "combination.beyond-the-end-is-refused",
@@ -349,7 +371,6 @@ def test_wrong_lists_explain_no_missing_row_of_a_table_without_lists() -> None:
 
 
 SEVERAL = Request(0, "CreateReadSession", ("max_stream_count", "max_stream_count above 1"))
-MISSING = "1 of them missing, such as {'row_id': 9}"
 
 
 def of_several(name: str, clause: str, text: str = MISSING) -> CaseJudged:
