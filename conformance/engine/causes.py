@@ -262,7 +262,7 @@ class _Grouping:
         replays = {part.cases[0]: part.replay for part in own}
         return Cause(
             key=f"{clause}~{hashlib.sha256(group.basis.encode()).hexdigest()[:4]}",
-            title=group.refusal.title if group.refusal is not None else _title(own[0]),
+            title=group.refusal.title if group.refusal is not None else _title(own[0]) + _also(own),
             outcome=min((part.outcome for part in own), key=RANK.index),
             level=_strongest((*own, *echoes)),
             own=own,
@@ -400,6 +400,13 @@ def _level(clause: str) -> Level:
 
 def _strongest(parts: Iterable[Deviation]) -> Level:
     return min((_level(part.clause) for part in parts), key=list(Level).index)
+
+
+def _also(own: Sequence[Deviation]) -> str:
+    """What a title adds of the other clauses that a cause is: each may need a repair of its own."""
+    others = dict.fromkeys(clause for one in own for clause in one.clauses)
+    others.pop(own[0].clause, None)
+    return f"; also {', '.join(others)}" if others and own[0].finding is not None else ""
 
 
 def _title(deviation: Deviation) -> str:

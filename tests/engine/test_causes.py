@@ -479,10 +479,11 @@ def test_fields_without_the_metadata_of_their_type_are_one_cause() -> None:
     other = judged("other", fails("other", "schema.metadata-geography", "metadata {'encoding': 'WKB'}"))
     plain = [judged(name, passing(name, "schema.metadata-plain")) for name in "pqrst"]
 
-    assert names(found(*none, other, *plain)) == [
-        ["schema.metadata-json", "schema.metadata-range"],
-        ["schema.metadata-geography"],
-    ]
+    several, one = found(*none, other, *plain)
+
+    assert names([several, one]) == [["schema.metadata-json", "schema.metadata-range"], ["schema.metadata-geography"]]
+    assert several.title.endswith("; also schema.metadata-range")
+    assert "also" not in one.title
 
 
 def test_every_failed_deviation_belongs_to_a_cause() -> None:
