@@ -100,7 +100,7 @@ _TABLE: Final[Sequence[_Row]] = (
          ("values.*", "projection.values-follow-their-names", *DRAWN)),
     _Row(ROWS[:1], _FILTERS, said="missing"),
     # Rows that are in none of a session's streams are missing from each session with several, whatever it asks for.
-    _Row(("rows.none-is-missing", "combination.none-is-missing"),
+    _Row(ROWS[:1],
          (*_FILTERS, "restriction.keyword-*", "compression.*rows-are-the-same", "snapshot.earlier-rows-are-there",
           "combination.none-is-missing", "history.no-lost-row"),
          said="missing|in no stream|does not come", meet=("max_stream_count above 1",), part=0),
