@@ -26,6 +26,7 @@ from conformance.engine.events import CaseJudged
 from conformance.engine.outcomes import WHOLE_CASE, finding_class, first_line, reason_classes, shape
 from conformance.engine.refusals import RefusedCalls, declaring, refusals
 from conformance.engine.result import NOT_JUDGED, RANK, Deviation, Result
+from conformance.engine.sharing import OPERANDS
 from conformance.engine.widespread import DRAWN, explained
 from conformance.records import Finding, Level, Outcome, Verdict
 
@@ -261,7 +262,7 @@ class _Grouping:
         replays = {part.cases[0]: part.replay for part in own}
         return Cause(
             key=f"{clause}~{hashlib.sha256(group.basis.encode()).hexdigest()[:4]}",
-            title=group.refusal.title if group.refusal is not None else _title(own[0]),
+            title=group.refusal.title if group.refusal is not None else _title(own[0]) + _also(own),
             outcome=min((part.outcome for part in own), key=RANK.index),
             level=_strongest((*own, *echoes)),
             own=own,
@@ -349,9 +350,12 @@ def _failing(cause: Cause) -> set[str]:
     return {case_id for part in (*cause.own, *cause.echoes) for case_id in part.cases}
 
 
-def _plainness(part: Deviation) -> tuple[bool, int]:
-    """Of a refusal, what says that the request has to be served comes first, and what shows it in the most cases."""
-    return part.finding is None or not part.finding.required.startswith(SERVED), -len(part.cases)
+def _plainness(part: Deviation) -> tuple[bool, bool, int, bool]:
+    """Of a refusal, what says that the request has to be served comes first, of one option rather than of two, and what
+    shows it in the most cases; of as many a clause on an operand, which says more than one on an operator.
+    """
+    other = part.finding is None or not part.finding.required.startswith(SERVED)
+    return other, part.clause in BOTH, -len(part.cases), part.clause not in OPERANDS
 
 
 def _kept(group: _Group, clause: str) -> int:
@@ -396,6 +400,13 @@ def _level(clause: str) -> Level:
 
 def _strongest(parts: Iterable[Deviation]) -> Level:
     return min((_level(part.clause) for part in parts), key=list(Level).index)
+
+
+def _also(own: Sequence[Deviation]) -> str:
+    """What a title adds of the other clauses that a cause is: each may need a repair of its own."""
+    others = dict.fromkeys(clause for one in own for clause in one.clauses)
+    others.pop(own[0].clause, None)
+    return f"; also {', '.join(others)}" if others and own[0].finding is not None else ""
 
 
 def _title(deviation: Deviation) -> str:

@@ -110,7 +110,10 @@ _TABLE: Final[Sequence[tuple[tuple[str, ...], tuple[str, ...], Place]]] = (
     (("errors.permanent-one-is-not-unknown",),
      ("errors.*-has-its-code", "errors.unrecorded-refusal-has-a-fitting-code", "offsets.*-has-its-code",
       "split.*-has-its-code"), Place.CALL),
-    (("errors.message-says-something",), ("errors.*-is-named",), Place.CALL),
+    # A server that fails on the way names nothing.
+    (("errors.message-says-something", "errors.permanent-one-is-not-*"), ("errors.*-is-named",), Place.CALL),
+    # A read that begins elsewhere says so of its progress.
+    (("offsets.*", "split.child-resumes"), ("rows.progress-is-a-fraction",), Place.CALL),
     # An answer without an end is what the clauses say that the call did not end.
     (("calls.stay-within-reason",), ("*",), Place.ENDED),
     (("abandon.later-calls-end-in-time",), ("calls.end-in-time",), Place.CALL),

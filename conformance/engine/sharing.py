@@ -18,7 +18,7 @@ from typing import Final, TypeAlias
 from conformance.engine.dependence import Symptom
 from conformance.engine.result import NOT_JUDGED, Result
 
-__all__ = ["FORMS", "GENERAL", "MOSTLY", "led"]
+__all__ = ["FORMS", "GENERAL", "MOSTLY", "OPERANDS", "led"]
 
 MOSTLY: Final = 0.75
 """The part of the cases that could show a fault and do, from which on the fault is that of nearly all of them."""

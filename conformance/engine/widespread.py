@@ -47,6 +47,7 @@ class _Row:
 
     They explain a drawn case only if its requests or its table have one of the features ``on``, if there are any, and
     a finding only if the expression ``said`` is found in its text.
+    They explain no finding in a case whose requests and table have none of the features ``of``, if there are any.
     They lead from so large a ``part`` of the cases on that could show them; with 0, one failure is enough.
     With ``alike``, the findings of what leads have to match ``said``, too.
     With ``meet``, the causes that fail only in cases with a request that has all of these features are enough, if some
@@ -59,8 +60,9 @@ class _Row:
     each: bool = False
     said: str = ""
     meet: tuple[str, ...] = ()
-    part: float = MOSTLY
+    part: float | None = None
     alike: bool = False
+    of: tuple[str, ...] = ()
 
 
 _OFFSETS: Final = ("offsets.inside-a-response", "offsets.between-responses", "offsets.last-row",
@@ -97,12 +99,22 @@ _TABLE: Final[Sequence[_Row]] = (
     _Row(("values.follow-names", "projection.values-follow-their-names"),
          ("values.*", "projection.values-follow-their-names", *DRAWN)),
     _Row(ROWS[:1], _FILTERS, said="missing"),
+    # Rows that are in none of a session's streams are missing from each session with several, whatever it asks for.
+    _Row(ROWS[:1],
+         (*_FILTERS, "restriction.keyword-*", "compression.*rows-are-the-same", "snapshot.earlier-rows-are-there",
+          "combination.none-is-missing", "history.no-lost-row"),
+         said="missing|in no stream|does not come", meet=("max_stream_count above 1",), part=0),
     # Lists with other items: their rows are not found again, neither by their number nor by what is in them.
-    _Row(("values.repeated",), (*ROWS, *COMPARING, *_FILTERS), said="missing|others|more|not in", part=0.5),
+    _Row(("values.repeated",), (*ROWS, *COMPARING, *_FILTERS), said="missing|others|more|not in", part=0.5,
+         of=("REPEATED columns",)),
     _Row(("values.[!r]*",), ("values.[!r]*",), said=_ITEM, part=0, alike=True),
     _Row(ROWS[1:2], _FILTERS, said="once more"),
     *(_Row((f"values.{one.lower()}",), DRAWN, (f"columns of type {one}",)) for one in BqType),
-    _Row(("values.nulls", "values.repeated*"), DRAWN, each=True),
+    _Row(("values.nulls",), DRAWN),
+    # A column whose NULLs are other values is compared as these; columns of other types may be right.
+    _Row(("values.nulls",), _FILTERS, said="compares NULL", part=0.2),
+    _Row(("values.nulls",), ("combination.rows-are-the-sessions",), said="other row", part=0.2),
+    _Row(("values.repeated*",), DRAWN, each=True, of=("REPEATED columns",)),
     # Columns that the schema renames, adds or loses are so for a projection, too.
     _Row(("structure.strings-*", "structure.fields-listed", "schema.columns-*", "schema.names"),
          ("projection.only-the-selected", "projection.all-the-selected", "projection.order-is-the-tables",
@@ -111,12 +123,17 @@ _TABLE: Final[Sequence[_Row]] = (
     _Row(("schema.metadata-*",), ("schema.metadata-*",)),
     # A server that knows no time zone has none in a RANGE.
     _Row(("types.timestamp-utc",), ("types.range",), said=r"timestamp\[us\]"),
+    # Columns in the order in which they are selected are so inside of a record, too.
+    _Row(("projection.order-is-the-tables",), ("projection.*-record*",), said="in another order", part=0),
     # A record that comes whole whatever is selected of it does so for several paths, too.
     _Row(("projection.nested-path-keeps-its-record",), ("projection.paths-into-one-record-merge",)),
     # An option that is ignored is ignored in all of its forms.
     _Row(_OFFSETS, _MISPLACED, ("an offset", _CHILD)),
     # Offsets that count the rows before a restriction, or are lost on the way to it, are so at every place.
     _Row(_OFFSETS, _MISPLACED, meet=("row_restriction", "an offset")),
+    # Offsets that count from the first row of the session are right in its first stream alone.
+    _Row(_OFFSETS, (*_MISPLACED, "rows.progress-*", "history.no-lost-row"),
+         meet=("an offset", "a stream after the first")),
     _Row(("split.child-resumes",), ("combination.children-*", *RESUMED), (_CHILD,)),
     _Row(("offsets.beyond-the-end-has-its-code",), ("split.beyond-the-child-has-its-code",)),
     _Row(("offsets.beyond-the-end-is-refused",), ("combination.beyond-the-end-*", "split.beyond-the-child-is-refused")),
@@ -131,6 +148,9 @@ _TABLE: Final[Sequence[_Row]] = (
     _Row(("snapshot.time-is-honoured",), ("snapshot.*", "session.snapshot-time-is-not-ignored", *DRAWN),
          ("snapshot_time",)),
     _Row(("snapshot.later-rows-stay-out", "snapshot.earlier-rows-are-there"), ("snapshot.*", *DRAWN), each=True),
+    # A stream that grows has another end, and other rows when it is read again.
+    _Row(("snapshot.later-rows-stay-out",), ("split.parent-*", "split.beyond-*", "offsets.beyond-*"), each=True,
+         of=("rows appended while it is read",)),
     _Row(("split.children-are-the-parent",), ("split.*", *DRAWN), ("a split", _CHILD)),
     _Row(_UNKNOWN, (*_UNKNOWN, "errors.split-of-unknown-stream-is-refused")),
     _Row(("avro-schema.decimals-are-declared",), ("avro-schema.types-are-the-columns",), said="^bytes,", part=0),
@@ -221,7 +241,7 @@ def _everywhere(
     found: set[str] = set()
     for part in [{clause} for clause in order] if row.each else [set(order)]:
         could, do = (sum(of) for of in ((judged[one] for one in part), (len(failing.get(one, ())) for one in part)))
-        if could and do >= max(could * row.part, 1):
+        if could and do >= max(could * (MOSTLY if row.part is None else row.part), 1):
             found |= part
     return found
 
@@ -238,7 +258,8 @@ def _only_there(
         if any(one.clause in found and one.outcome not in NOT_JUDGED for one in case.verdicts)
     }
     bad = {case_id for clause in found for case_id in failing[clause]}
-    return found if judged - met and len(judged & met) * MEETING <= len(bad) else ()
+    part = MEETING if row.part is None else row.part
+    return found if judged - met and len(judged & met) * part <= len(bad) else ()
 
 
 def _meeting(row: _Row, result: Result) -> frozenset[str]:
@@ -271,6 +292,7 @@ def _follows(row: _Row, one: Symptom, has: Mapping[str, frozenset[str]]) -> bool
         and matches(one.clause, row.effects)
         and re.search(row.said, one.finding.observed) is not None
         and not (row.on and matches(one.clause, DRAWN) and has[one.case_id].isdisjoint(row.on))
+        and not (row.of and has[one.case_id].isdisjoint(row.of))
     )
 
 

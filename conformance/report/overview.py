@@ -91,7 +91,9 @@ def _print_causes(console: Console, result: Result, found: Sequence[Cause], run:
     width = min(console.width, LONGEST)
     log = f"{shlex.quote(run)} " if run else ""
     console.print()
-    more = f", the first {FIRST} of {len(found)}" if len(found) > FIRST else ""
+    # Without a log there is no command that prints the causes again.
+    each = "" if run is None else f"; a line each: conformance report {log}--format concise"
+    more = f", the first {FIRST} of {len(found)}{each}" if len(found) > FIRST else ""
     # A run that passes has failures of MAY clauses alone.
     title, style = ("FIX FIRST", "bold red") if result.fails else ("OPTIONAL", "bold")
     console.print(Text(f"{title}{more}", style))

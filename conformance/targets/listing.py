@@ -7,7 +7,7 @@ exact texts for them (:mod:`.values`). It does not cover the further rows of a l
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any, Final
 
 from conformance.contain.text import safe, told_apart
@@ -104,16 +104,40 @@ def _in_order(columns: Sequence[Column], rows: Sequence[Row], listed: list[list[
 
 def _complaint(columns: Sequence[Column], wanted: list[list[Hashable]], seen: list[list[Hashable]]) -> CannotSeed:
     """The error for the first column whose values differ, or for rows whose cells are mixed up."""
+    said = _changed(columns, wanted, seen)
+    return CannotSeed(said or "tabledata.list shows the cells of different rows in one row")
+
+
+def _changed(columns: Sequence[Column], wanted: Sequence[Sequence[Hashable]], seen: Sequence[Sequence[Hashable]],
+             path: str = "") -> str:  # fmt: skip
+    """What a message says of the first column whose values differ, of a record's of the field; empty if none does."""
     for column, want, came in zip(columns, wanted, seen, strict=True):
         strange = Counter(value for value in came if value is not _UNREADABLE) - Counter(want)
-        if strange:
-            missing = Counter(want) - Counter(came)
-            put, got = told_apart(repr(next(iter(missing), None)), repr(next(iter(strange))), SHOWN)
-            return CannotSeed(
-                f"column {column.name!r} ({type_text(column)}): tabledata.list shows {safe(got)}, "
-                f"which was not put in; {safe(put)} was"
-            )
-    return CannotSeed("tabledata.list shows the cells of different rows in one row")
+        if not strange:
+            continue
+        name, (put_in, came_in) = path + column.name, (list(_records(column, values)) for values in (want, came))
+        if put_in and came_in:
+            inner = _changed(column.fields, [*zip(*put_in, strict=True)], [*zip(*came_in, strict=True)], f"{name}.")
+            if inner:
+                return inner
+        missing = Counter(want) - Counter(came)
+        at = next(place for place, value in enumerate(came) if value in strange)
+        # Most servers list the rows as they were put in: what was changed is at the same place.
+        lost = want[at] if at < len(want) and want[at] in missing else next(iter(missing), None)
+        put, got = told_apart(repr(lost), repr(came[at]), SHOWN)
+        return (
+            f"column {name!r} ({type_text(column)}): tabledata.list shows {safe(got)}, "
+            f"which was not put in; {safe(put)} was"
+        )
+    return ""
+
+
+def _records(column: Column, values: Sequence[Hashable]) -> Iterator[tuple[Hashable, ...]]:
+    """The records of a column as tuples, those in lists, too; none of what is no record or cannot be compared."""
+    if column.fields:
+        for value in values:
+            items = value if column.mode is Mode.REPEATED and isinstance(value, tuple) else (value,)
+            yield from (item for item in items if isinstance(item, tuple))
 
 
 def _nulls(column: Column, value: Any) -> Hashable:

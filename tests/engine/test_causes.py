@@ -157,6 +157,14 @@ class TestRefusals:
 
         assert [cause.clause for cause in found(*cases)] == ["session.plain-request-is-served"]
 
+    def test_of_refused_literals_the_clause_on_them_leads(self) -> None:
+        """That a filter comes with other columns, or that its operator is IN, says less."""
+        clauses = ("projection.filter-may-use-other-columns", "restriction.in-list", "restriction.temporal-literal")
+        cases = [refusal(f"{one} {number}", clause=one) for one in clauses for number in range(2)]
+        cases.append(refusal("once more", clause=clauses[0]))
+
+        assert [cause.clause for cause in found(*cases, served(judged("d")))] == ["restriction.temporal-literal"]
+
     def test_one_wrong_status_is_one_cause_whether_or_not_a_step_permits_it(self) -> None:
         """The step of one case permits the status, and the recommended one is another."""
         clause = "offsets.beyond-the-end-has-its-code"
@@ -471,10 +479,11 @@ def test_fields_without_the_metadata_of_their_type_are_one_cause() -> None:
     other = judged("other", fails("other", "schema.metadata-geography", "metadata {'encoding': 'WKB'}"))
     plain = [judged(name, passing(name, "schema.metadata-plain")) for name in "pqrst"]
 
-    assert names(found(*none, other, *plain)) == [
-        ["schema.metadata-json", "schema.metadata-range"],
-        ["schema.metadata-geography"],
-    ]
+    several, one = found(*none, other, *plain)
+
+    assert names([several, one]) == [["schema.metadata-json", "schema.metadata-range"], ["schema.metadata-geography"]]
+    assert several.title.endswith("; also schema.metadata-range")
+    assert "also" not in one.title
 
 
 def test_every_failed_deviation_belongs_to_a_cause() -> None:

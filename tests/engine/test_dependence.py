@@ -46,6 +46,22 @@ def test_a_should_on_bytes_explains_a_reader_only_if_it_names_readers_that_fail(
     assert causes_within([reader, on_bytes])[reader] is (on_bytes if explains else reader)
 
 
+@pytest.mark.parametrize(
+    ("cause", "effect"),
+    [
+        ("errors.permanent-one-is-not-retryable", "errors.missing-table-is-named"),
+        ("errors.permanent-one-is-not-unknown", "errors.unknown-column-is-named"),
+        ("offsets.last-row", "rows.progress-is-a-fraction"),
+        ("split.child-resumes", "rows.progress-is-a-fraction"),
+    ],
+)
+def test_what_one_answer_shows_twice_is_one_cause(cause: str, effect: str) -> None:
+    """In another call it is another."""
+    first, same, other = symptom(cause, call=3), symptom(effect, call=3), symptom(effect, call=4)
+
+    assert causes_within([first, same, other]) == {first: first, same: first, other: other}
+
+
 def test_a_finding_of_another_message_follows_from_nothing() -> None:
     """What is shared decides, not the case."""
     one = symptom("body.node-count", call=1, response=0)

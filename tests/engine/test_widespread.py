@@ -27,6 +27,7 @@ def test_each_name_in_the_tables_is_that_of_a_clause(globs: tuple[str, ...]) -> 
 
 
 IGNORED = "all 8 rows: the offset was ignored"
+MISSING = "1 of them missing, such as {'row_id': 9}"
 
 
 def test_an_offset_that_is_always_ignored_is_one_cause() -> None:
@@ -281,6 +282,27 @@ def test_null_that_counts_as_true_is_one_cause_whatever_the_form() -> None:
     assert {cause.clause for cause in found(*cases)} == {"restriction.between", "restriction.null-is-not-true"}
 
 
+@pytest.mark.parametrize(
+    ("effect", "said", "count"),
+    [
+        ("restriction.is-null", "2 of them missing for which it compares NULL", 1),
+        ("restriction.is-null", MISSING, 2),
+        ("combination.rows-are-the-sessions", "11 other rows, such as {'word': ''}", 1),
+        ("combination.none-is-missing", "1 row in no stream", 2),
+    ],
+)
+def test_what_is_found_of_nulls_that_are_other_values_follows_from_these(effect: str, said: str, count: int) -> None:
+    """A row that is missing without a NULL has another reason. Columns of most types are right."""
+    cases = [
+        judged("a", fails("a", "values.nulls", "'' in row 1")),
+        judged("b", fails("b", effect, said)),
+        *(judged(name, passing(name, "values.nulls")) for name in "cde"),
+        judged("f", passing("f", effect)),
+    ]
+
+    assert len(found(*cases)) == count
+
+
 def test_an_offset_beyond_the_end_that_is_accepted_is_so_for_children_and_in_histories() -> None:
     """One check is missing."""
     clauses = ("offsets.beyond-the-end-is-refused", "combination.beyond-the-end-is-refused",
@@ -331,10 +353,99 @@ def test_wrong_items_of_lists_are_one_cause_whatever_their_type_is() -> None:
 )
 def test_a_fault_in_many_answers_explains_what_it_leads_to(cause: str, effect: str, text: str) -> None:
     """Each of them alone is a finding of its own."""
-    first, second = judged("a", fails("a", cause, "wrong")), judged("b", fails("b", effect, text))
+    first = judged("a", fails("a", cause, "wrong"))
+    second = with_requests(judged("b", fails("b", effect, text)), has=["REPEATED columns"])
 
     assert [one.clause for one in found(first, second)] == [cause]
     assert [one.clause for one in found(second)] == [effect]
+
+
+def test_wrong_lists_explain_no_missing_row_of_a_table_without_lists() -> None:
+    """Such a row is missing for another reason."""
+    lists = judged("a", fails("a", "values.repeated", "1 item in row 0"))
+    clauses = {"b": "rows.none-is-missing", "c": "offsets.last-row", "d": "history.no-repeated-row"}
+    cases = [with_requests(judged(name, fails(name, one, "2 rows missing"))) for name, one in clauses.items()]
+    whole = judged("p", passing("p", "rows.none-is-missing"))
+
+    assert {cause.clause for cause in found(lists, whole, *cases)} == {"values.repeated", *clauses.values()}
+
+
+SEVERAL = Request(0, "CreateReadSession", ("max_stream_count", "max_stream_count above 1"))
+
+
+def of_several(name: str, clause: str, text: str = MISSING) -> CaseJudged:
+    """A case that fails, with a session of several streams."""
+    return with_requests(judged(name, fails(name, clause, text)), SEVERAL)
+
+
+def test_rows_that_are_in_none_of_several_streams_are_one_cause_whatever_the_session_asks_for() -> None:
+    """One plain session shows it, and sessions of one stream are right."""
+    cases = [
+        of_several("a", "rows.none-is-missing", "1 of 9 rows missing"),
+        of_several("b", "restriction.is-null"),
+        of_several("c", "compression.rows-are-the-same", "1 row missing, such as {}"),
+        of_several("d", "snapshot.earlier-rows-are-there", "1 inserted row missing"),
+        of_several("e", "combination.none-is-missing", "1 row in no stream"),
+        *(judged(name, passing(name, "rows.none-is-missing")) for name in "pq"),
+        *(with_requests(judged(name, passing(name, "rows.none-is-missing")), SEVERAL) for name in "rstuvwx"),
+    ]
+
+    (cause,) = found(*cases)
+
+    assert cause.clause == "rows.none-is-missing"
+    assert len(cause.echoes) == 4
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        pytest.param(judged("b", fails("b", "restriction.is-null", MISSING)), id="in a session of one stream"),
+        pytest.param(of_several("b", "restriction.is-null", "1 other row, such as {}"), id="too many rows"),
+    ],
+)
+def test_other_rows_or_those_of_one_stream_are_not_explained_by_several_streams(other: CaseJudged) -> None:
+    """They stay a cause of their own."""
+    plain = of_several("a", "rows.none-is-missing", "1 of 9 rows missing")
+
+    assert len(found(plain, other, judged("p", passing("p", "rows.none-is-missing")))) == 2
+
+
+LATER = Request(1, "ReadRows", ("an offset", "a stream after the first"))
+
+
+def test_offsets_that_are_wrong_only_in_later_streams_are_one_cause() -> None:
+    """They count from the first row of the session, and so does the progress."""
+    wrong = {"a": "offsets.last-row", "b": "split.child-resumes", "c": "rows.progress-is-a-fraction"}
+    cases = [
+        *(with_requests(judged(name, fails(name, one, "wrong")), LATER) for name, one in wrong.items()),
+        *right("xyz", OFFSET),
+    ]
+
+    (cause,) = found(*cases)
+
+    assert cause.clause == "offsets.last-row"
+
+
+@pytest.mark.parametrize(("has", "count"), [(("rows appended while it is read",), 1), ((), 2)])
+def test_a_stream_that_grows_has_another_end(has: tuple[str, ...], count: int) -> None:
+    """An offset beyond the end that is served elsewhere is another fault."""
+    grows = judged("a", fails("a", "snapshot.later-rows-stay-out", "1 row that came later"))
+    beyond = with_requests(
+        judged("b", fails("b", "offsets.beyond-the-end-is-refused", "OK")), Request(0, "CreateReadSession", has)
+    )
+
+    assert len(found(grows, beyond, judged("p", passing("p", "offsets.beyond-the-end-is-refused")))) == count
+
+
+@pytest.mark.parametrize(("said", "count"), [("the fields in another order: ['b', 'a']", 1), ("the fields ['b']", 2)])
+def test_an_order_that_is_that_of_the_selection_is_so_inside_of_records(said: str, count: int) -> None:
+    """A field that is missing there is another fault."""
+    cases = [
+        judged("a", fails("a", "projection.order-is-the-tables", "the order ['b', 'a']")),
+        judged("b", fails("b", "projection.paths-into-one-record-merge", f"place: {said}")),
+    ]
+
+    assert len(found(*cases)) == count
 
 
 def test_a_finding_is_one_cause_whether_its_case_fails_or_hangs() -> None:

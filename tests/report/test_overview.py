@@ -84,9 +84,9 @@ def test_a_reader_that_went_away_ends_the_printing_alone() -> None:
 
 def test_more_than_ten_are_counted_and_fit_as_well() -> None:
     """The rest is in the complete report."""
-    text = printed(many_causes(57))
+    text = printed(many_causes(57), "")
 
-    assert "FIX FIRST, the first 10 of 57" in text
+    assert "FIX FIRST, the first 10 of 57; a line each: conformance report --format concise\n" in text
     assert "\n10 MUST   restriction.a-clause-with-" in text
     assert lines_on_screen(text) <= LINES
 

@@ -155,8 +155,34 @@ def test_one_unknown_text_hides_no_changed_value(fake: FakeServer, seeder: Seede
         if kept:
             assert seeder.seed("case", columns, rows, withheld=0).inserted == 3
         else:
-            with pytest.raises(CannotSeed, match=r"column 'r' \(RECORD\): tabledata.list shows"):
+            with pytest.raises(CannotSeed, match=r"column 'r.x' \(FLOAT64\): tabledata.list shows"):
                 seeder.seed("case", columns, rows, withheld=0)
+
+
+def test_the_field_of_a_record_that_was_changed_is_named(fake: FakeServer, seeder: Seeder) -> None:
+    """Also of a record in a list: the type of the field is what the server changes everywhere."""
+    inner = Column("r", BqType.RECORD, fields=(Column("a", BqType.STRING), Column("x", BqType.INT64)))
+    columns = (Column("l", BqType.RECORD, Mode.REPEATED, fields=(inner,)),)
+    rows: list[dict[str, Any]] = [{"l": [{"r": {"a": "y", "x": 9007199254740993}}, {"r": None}]}, {"l": []}]
+    record = {"f": [{"v": {"f": [{"v": "y"}, {"v": "9007199254740992"}]}}]}
+    listing(fake, {"totalRows": "2", "rows": [row([{"v": record}, {"v": {"f": [{"v": None}]}}]), row([])]})
+
+    with pytest.raises(CannotSeed) as refusal:
+        seeder.seed("case", columns, rows, withheld=0)
+
+    assert str(refusal.value) == (
+        "column 'l.r.x' (INT64): tabledata.list shows 9007199254740992, which was not put in; 9007199254740993 was"
+    )
+
+
+def test_a_changed_value_is_shown_with_the_one_at_its_place(fake: FakeServer, seeder: Seeder) -> None:
+    """Not with the first of those that are not listed, which may be on a later page."""
+    columns = (Column("a", BqType.INT64),)
+    rows = [{"a": 1}, {"a": 2**53 + 1}, {"a": 3}]
+    listing(fake, {"totalRows": "3", "rows": [row("3"), row(str(2**53))], "pageToken": "x"})
+
+    with pytest.raises(CannotSeed, match=r"shows 9007199254740992, which was not put in; 9007199254740993 was"):
+        seeder.seed("case", columns, rows, withheld=0)
 
 
 def test_an_array_of_unknown_texts_is_compared_by_the_nulls_in_it(fake: FakeServer, seeder: Seeder) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator
+from typing import Final
 
 from conformance.contain.text import many
 from conformance.contract.clause import Violation, clause
@@ -218,10 +219,15 @@ def payload_has_its_size(response: ResponseView) -> Iterator[Violation]:
     size = response.message.uncompressed_byte_size
     decompressed = _lz4_block_size(response.sent)
     if decompressed != size:
-        observed = (
-            "bytes that are no LZ4 block" if decompressed is None else f"an LZ4 block of {many(decompressed, 'byte')}"
-        )
+        if decompressed is not None:
+            observed = f"an LZ4 block of {many(decompressed, 'byte')}"
+        else:
+            observed = "an LZ4 frame" if bytes(response.sent[:4]) == _FRAME else "bytes that are no LZ4 block"
         yield Violation(f"an LZ4 block of {many(size, 'byte')}", observed, field="uncompressed_byte_size")
+
+
+_FRAME: Final = b"\x04\x22\x4d\x18"
+"""The first bytes of an LZ4 frame, the other form of LZ4: https://github.com/lz4/lz4/blob/dev/doc/lz4_Frame_format.md"""
 
 
 def _lz4_block_size(block: bytes | memoryview) -> int | None:

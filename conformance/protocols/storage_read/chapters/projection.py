@@ -186,7 +186,8 @@ def _children_differ(columns: Sequence[Column], fields: Sequence[Field], path: s
         children = _record_children(field)
         wanted, came, where = [child.name for child in column.fields], [f.name for f in children], path + column.name
         if wanted != came:
-            yield Violation(f"the record {where!r} with the fields {wanted}", f"the fields {came}", field=where)
+            said = "the fields in another order:" if sorted(wanted) == sorted(came) else "the fields"
+            yield Violation(f"the record {where!r} with the fields {wanted}", f"{said} {came}", field=where)
         else:
             yield from _children_differ(column.fields, children, where + ".")
 

@@ -58,10 +58,25 @@ def _asked(call: CallView) -> Iterator[str]:
             yield "an offset"
         if is_child(call):
             yield "the child of a split stream"
+        if _is_later(call):
+            yield "a stream after the first"
         if after_abandoned(call):
             yield "an abandoned read before it"
     elif isinstance(call, SplitView):
         yield "a split"
+
+
+def _is_later(read: ReadView) -> bool:
+    """True if rows of the session come before those of the stream: it is not the first, nor the first part of it."""
+    name = read.stream
+    for split in reversed(read.view.splits):
+        if split.index < read.index and split.answer is not None:
+            if name == split.answer.remainder_stream.name:
+                return True
+            if name == split.answer.primary_stream.name:
+                name = split.request.name
+    session = read.session.session if read.session is not None else None
+    return session is not None and name in [one.name for one in session.streams][1:]
 
 
 def _of_session(call: SessionView) -> Iterator[str]:

@@ -137,6 +137,22 @@ def test_a_payload_that_does_not_decompress_is_the_reason_for_what_lies_behind_i
     assert [one.clause for one in found if one.outcome is Outcome.FAIL] == ["compression.payload-has-its-size"]
 
 
+@pytest.mark.parametrize(("codec", "said"), [("lz4", "an LZ4 frame"), ("gzip", "bytes that are no LZ4 block")])
+def test_the_other_form_of_lz4_is_named(codec: str, said: str) -> None:
+    """A server takes the frame for the block easily: most libraries write frames."""
+
+    def packed(answers: list[Answer]) -> None:
+        response = read(answers).responses[0]
+        size(None)([*answers])
+        data = pa.Codec(codec).compress(response.arrow_record_batch.serialized_record_batch, asbytes=True)
+        response.arrow_record_batch.serialized_record_batch = data
+        response.uncompressed_byte_size = 7008
+
+    found = [one for verdict in verdicts(PAYLOAD, packed, response_rows=50) for one in verdict.findings]
+
+    assert {one.observed for one in found if one.clause == "compression.payload-has-its-size"} == {said}
+
+
 @pytest.mark.parametrize("refuse", [create, read])
 def test_a_refusal_of_several_features_at_once_blames_none(refuse: Any) -> None:
     """Whether it is the codec or the projection that the server lacks, this request does not show."""

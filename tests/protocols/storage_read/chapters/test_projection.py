@@ -40,6 +40,13 @@ def without_child(table: pa.Table) -> pa.Table:
     return table.set_column(index, "note", pa.array(records))
 
 
+def with_children_swapped(table: pa.Table) -> pa.Table:
+    """The record with its fields in the other order."""
+    index = table.schema.get_field_index("note")
+    records = [{"size": note["size"], "kind": note["kind"]} for note in table.column("note").to_pylist()]
+    return table.set_column(index, "note", pa.array(records))
+
+
 def with_child(table: pa.Table) -> pa.Table:
     """The record with both its fields."""
     index = table.schema.get_field_index("note")
@@ -73,6 +80,11 @@ DEVIATIONS = (
     Deviation("projection.nested-path-keeps-its-record", selecting("note.size"), reshaped(with_child)),
     Deviation("projection.nested-path-keeps-its-record", selecting("note.size"), lambda a: create(a).refuse()),
     Deviation("projection.paths-into-one-record-merge", selecting("note.size", "note.kind"), reshaped(without_child)),
+    Deviation(
+        "projection.paths-into-one-record-merge",
+        selecting("note.size", "note.kind"),
+        reshaped(with_children_swapped),
+    ),
     Deviation(
         "projection.paths-into-one-record-merge",
         selecting("note.size", "note.kind"),
