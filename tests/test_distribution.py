@@ -107,7 +107,7 @@ def test_source_distribution_holds_the_tests(sdist: Path) -> None:
 def test_distributions_are_small(wheel: Path, sdist: Path) -> None:
     """They stay small enough to install in a build of an emulator's own."""
     assert wheel.stat().st_size < 4 * MIB
-    assert sdist.stat().st_size < 6 * MIB
+    assert sdist.stat().st_size < 6.5 * MIB  # half a MiB of it lists the inputs of readers and writers by id
 
 
 @studies
