@@ -291,6 +291,7 @@ class TestWords:
         assert shown.exit_code == 0
         assert [line for line in shown.output.split("\n") if safe(line) != line] == []
 
+    @pytest.mark.usefixtures("user")
     def test_a_case_of_a_matrix_is_a_file_to_copy(self) -> None:
         """Shown as YAML, a case of many is a file of its own, which is checked and shown like any other."""
         shown = conformance_("show", "types.range-date-repeated", "--yaml").output
