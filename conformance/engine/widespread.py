@@ -149,7 +149,7 @@ _TABLE: Final[Sequence[_Row]] = (
          ("snapshot_time",)),
     _Row(("snapshot.later-rows-stay-out", "snapshot.earlier-rows-are-there"), ("snapshot.*", *DRAWN), each=True),
     # A stream that grows has another end, and other rows when it is read again.
-    _Row(("snapshot.later-rows-stay-out",), ("split.parent-*", "split.beyond-*", "offsets.beyond-*"), each=True,
+    _Row(("snapshot.later-rows-stay-out",), ("split.parent-*", "split.beyond-*", "offsets.*"), each=True,
          of=("rows appended while it is read",)),
     _Row(("split.children-are-the-parent",), ("split.*", *DRAWN), ("a split", _CHILD)),
     _Row(_UNKNOWN, (*_UNKNOWN, "errors.split-of-unknown-stream-is-refused")),

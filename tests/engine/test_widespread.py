@@ -426,15 +426,16 @@ def test_offsets_that_are_wrong_only_in_later_streams_are_one_cause() -> None:
     assert cause.clause == "offsets.last-row"
 
 
-@pytest.mark.parametrize(("has", "count"), [(("rows appended while it is read",), 1), ((), 2)])
+@pytest.mark.parametrize(("has", "count"), [(("rows appended while it is read",), 1), ((), 4)])
 def test_a_stream_that_grows_has_another_end(has: tuple[str, ...], count: int) -> None:
     """An offset beyond the end that is served elsewhere is another fault."""
     grows = judged("a", fails("a", "snapshot.later-rows-stay-out", "1 row that came later"))
-    beyond = with_requests(
-        judged("b", fails("b", "offsets.beyond-the-end-is-refused", "OK")), Request(0, "CreateReadSession", has)
-    )
+    others = ("offsets.beyond-the-end-is-refused", "offsets.inside-a-response", "split.parent-is-unchanged")
+    asked = Request(0, "CreateReadSession", has)
+    wrong = [with_requests(judged(name, fails(name, name, "wrong")), asked) for name in others]
+    right = [judged(f"{name} elsewhere", passing(f"{name} elsewhere", name)) for name in others]
 
-    assert len(found(grows, beyond, judged("p", passing("p", "offsets.beyond-the-end-is-refused")))) == count
+    assert len(found(grows, *wrong, *right)) == count
 
 
 @pytest.mark.parametrize(("said", "count"), [("the fields in another order: ['b', 'a']", 1), ("the fields ['b']", 2)])
