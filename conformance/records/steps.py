@@ -72,7 +72,8 @@ class ReadRows(CallStep):
     streams alone.
     ``faults`` is a plan for the calls of this step. As clients do, the driver reads on after a fault, from the row
     after the last one that came, until a read ends without a fault. A call that a STATUS of the plan ends is cancelled
-    by the driver. A DELAY lasts until the calls made alongside have ended; no clock is read.
+    by the driver. A DELAY lasts until the calls made alongside have ended, or until the time of the case has; a read of
+    fewer responses has none.
     ``during`` is a number of steps after this one: they are carried out while the read of one stream is held open at
     the DELAY of its plan, and it goes on when they have ended.
     """

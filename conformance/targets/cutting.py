@@ -141,6 +141,17 @@ class Listening:
         for one in self._watched:
             _WATCH.ends(one)
 
+    @contextlib.contextmanager
+    def paused(self) -> Iterator[None]:
+        """Count no silence inside: the client itself takes nothing."""
+        if self._watched:
+            _WATCH.ends(self._watched[0])
+        try:
+            yield
+        finally:
+            if self._watched:
+                self._watched[0] = _WATCH.begins(self._give_up, self._seconds)
+
     def heard(self) -> None:
         """A message has come, or was taken from the client."""
         if self._watched:

@@ -106,6 +106,12 @@ class Met:
         """The call's own deadline, where ``seconds`` are permitted without a fault."""
         return min(seconds, self.fault.seconds) if self.fault.kind is FaultKind.DEADLINE else seconds
 
+    def longest(self, seconds: float) -> float:
+        """The most seconds of the whole call, where ``seconds`` are permitted without a fault: a pause may take them
+        once, and what follows again.
+        """
+        return 2 * seconds if self.fault.kind is FaultKind.DELAY else seconds
+
     def comes(self, responses: int) -> bool:
         """True if the fault happens now that so many responses have come."""
         return self.fault.bytes is None and responses == self.fault.responses

@@ -49,6 +49,8 @@ class FileFormat:
 class LoadJob:
     """Makes tables by ``tables.insert`` and fills them by load jobs that upload files of one format."""
 
+    own = True
+
     def __init__(self, tables: RestTables, kind: FileFormat | None = None) -> None:
         self._tables = tables
         self._format = kind or PARQUET

@@ -34,6 +34,8 @@ class PreloadedWay:
         TargetError: there is no such index.
     """
 
+    own = False
+
     def __init__(self, folder: Path, pattern: str) -> None:
         self._folder = folder
         self._pattern = pattern

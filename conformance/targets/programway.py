@@ -38,6 +38,8 @@ class ProgramWay:
         TargetUnavailable: The program does not start.
     """
 
+    own = True
+
     def __init__(self, start: Callable[[], AskedProgram], *, deadline: float) -> None:
         self._kept = Kept("seeding program", start)
         self._deadline = deadline

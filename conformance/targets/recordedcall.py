@@ -207,7 +207,8 @@ class Caller:
         """
         started = self._clock.monotonic()
         stub = self._channel.unary_stream(self._service + call.method, bytes, bytes)
-        listening = Listening(self._channel, budget.seconds, budget.longest)
+        longest = budget.longest if met is None else met.longest(budget.longest)
+        listening = Listening(self._channel, budget.seconds, longest)
         timeout = listening.timeout if met is None else met.timeout(listening.timeout)
         running: Any = stub(call.request, timeout=timeout, metadata=self._headers(routing))
         responses: list[bytes] = []
@@ -215,8 +216,11 @@ class Caller:
         try:
             with listening.to(running.cancel):
                 while take is None or len(responses) < take:
-                    if met is not None and met.comes(len(responses)) and met.ends(running):
-                        return self._broken_off(call, running, responses, started, met)
+                    if met is not None and met.comes(len(responses)):
+                        with listening.paused():
+                            over = met.ends(running)
+                        if over:
+                            return self._broken_off(call, running, responses, started, met)
                     data = next(running, None)
                     listening.heard()
                     if data is None:

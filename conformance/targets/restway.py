@@ -158,6 +158,8 @@ class RestTables:
 class _OverRest(abc.ABC):
     """Makes tables by ``tables.insert``; a subclass fills them."""
 
+    own = True
+
     def __init__(self, tables: RestTables, *, rows_per_request: int) -> None:
         self._tables = tables
         self._rows_per_request = rows_per_request

@@ -230,7 +230,9 @@ class Seeder:
 
         Raises :class:`CannotSeed` if the server does not answer, or lists other rows than before.
         """
-        if self._listed is None or not change_columns(self._listed, table.names, table.columns, columns, until):
+        if self._listed is None or not table.way.own:
+            return False
+        if not change_columns(self._listed, table.names, table.columns, columns, until):
             return False
         table.columns = tuple(columns)
         self._verified(self._listed, table, until)

@@ -32,7 +32,12 @@ SHOWN: Final = 8
 
 
 class Way(Protocol):
-    """One way of putting tables into a server. All times are on the monotonic clock; all failures CannotSeed."""
+    """One way of putting tables into a server. All times are on the monotonic clock; all failures CannotSeed.
+
+    ``own`` is True if the tables are the suite's, so that their columns may be changed.
+    """
+
+    own: bool
 
     def make(self, table: SeededTable, first: Sequence[Row], until: float) -> None:
         """Make ``table`` with the rows ``first``; a way that cannot choose the name changes ``table.names``."""

@@ -22,3 +22,11 @@ def test_a_table_that_does_not_change_has_its_columns_before_every_step() -> Non
 
     assert found == [(A, B)] * 3
     assert found[0] is found[2]
+
+
+def test_a_change_that_was_skipped_is_none() -> None:
+    """A column that was to be added was not there, and is not there."""
+    steps = (ChangeColumns(add=("c",)), ChangeColumns(drop=("b",)))
+
+    assert columns_before_each((A, B, C), steps, skipped={1}) == [(A, B), (A, B, C), (A, B, C)]
+    assert columns_before_each((A, B, C), steps, skipped={0, 1}) == [(A, B)] * 3

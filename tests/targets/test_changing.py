@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from conformance.records import BqType, Column
+from conformance.targets.loadjob import LoadJob
+from conformance.targets.preloaded import PreloadedWay
+from conformance.targets.programway import ProgramWay
+from conformance.targets.restway import InsertAll, Sql
 from conformance.targets.seeding import Seeder
 from conformance.targets.targeterrors import CannotSeed
 from tests.targets.fake_server import FakeServer
@@ -91,3 +96,18 @@ def test_a_change_that_loses_rows_is_no_change_of_columns(fake: FakeServer, seed
 
     with pytest.raises(CannotSeed, match=r"tabledata\.list counts"):
         seeder.change(table, ADDED)
+
+
+def test_a_table_that_is_not_the_suites_keeps_its_columns(fake: FakeServer, seeder: Seeder) -> None:
+    """Nothing is asked of a table that was loaded by somebody else."""
+    table = seeder.seed("case", COLUMNS, ROWS, withheld=0)
+    table.way = SimpleNamespace(own=False)
+    before = len(fake.rest_requests)
+
+    assert not seeder.change(table, ADDED)
+    assert len(fake.rest_requests) == before
+
+
+def test_what_somebody_loaded_is_not_the_suites() -> None:
+    """Every other way makes tables of its own."""
+    assert [way.own for way in (PreloadedWay, ProgramWay, LoadJob, InsertAll, Sql)] == [False, True, True, True, True]

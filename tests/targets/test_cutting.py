@@ -74,6 +74,18 @@ def test_a_call_that_goes_on_sending_is_not_given_up(hands: Hands) -> None:
         assert (call.silent, hands.cut) == (False, ["host:1"])
 
 
+def test_a_client_that_pauses_hears_nothing_and_gives_nothing_up(hands: Hands) -> None:
+    """The seconds of silence begin anew behind the pause."""
+    with grpc.insecure_channel("host:1") as channel, listening(hands, channel) as call:
+        with call.paused():
+            hands.pass_time(60.0)
+        hands.pass_time(15.0)
+        assert not call.silent
+
+        hands.pass_time(5.0)
+        assert call.silent
+
+
 def test_a_silent_call_is_given_up_and_cut_if_that_does_not_end_it(hands: Hands) -> None:
     """The seconds count from the last message."""
     with grpc.insecure_channel("host:1") as channel, listening(hands, channel) as call:

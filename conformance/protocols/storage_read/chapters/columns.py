@@ -38,19 +38,14 @@ def _is_late(read: ReadView) -> bool:
 
 
 def _after_a_change(view: StorageView) -> list[StorageCall]:
-    """Return the valid sessions that were made after a change, and the valid reads of them before another one."""
-    made = [
+    """Return the valid sessions that were made after a change, and the valid reads of such before another one."""
+    sessions = [
         session
         for session in valid_sessions(view)
         if feature(session) is Feature.COLUMNS and _changes_before(view, session.raw.step)
     ]
-    found = {session.index for session in made}
-    reads = [
-        read
-        for read in valid_reads(view)
-        if read.session is not None and read.session.index in found and not _is_late(read)
-    ]
-    return [*made, *reads]
+    reads = [read for read in valid_reads(view) if read_feature(read) is Feature.COLUMNS and not _is_late(read)]
+    return [*sessions, *(read for read in reads if read.session and _changes_before(view, read.session.raw.step))]
 
 
 def _outlived(view: StorageView) -> list[ReadView]:
@@ -87,7 +82,8 @@ serves("columns.changed-table-is-served",
   breaks="every program that reads a table which grows a column", level=Level.SHOULD)
 serves("columns.session-outlives-a-change", _outlived, GUIDE,
   "a session that is older than the table's columns",
-  "A read of a session ends in OK, also if the table's columns have changed since the session was made.", breaks=LATE)
+  "A read of a session ends in OK, also if the table's columns have changed since the session was made.", breaks=LATE,
+  level=Level.SHOULD)
 # fmt: on
 
 
@@ -111,7 +107,7 @@ def _other_rows(whole: SessionRead) -> Iterator[Violation]:
     breaks="every program that reads a table which grows a column: its values are lost without an error",
 )
 def new_session_has_those_of_the_table(whole: SessionRead) -> Iterator[Violation]:
-    """A session that selects nothing has the columns that the table has when the session is made, in their order.
+    """A session has those columns that the table has when the session is made, and that it selects, in their order.
 
     An added column is there, even if no row has a value in it, and a dropped one is not.
     """
@@ -132,7 +128,7 @@ def rows_are_those_of_the_changed_table(whole: SessionRead) -> Iterator[Violatio
     yield from _other_rows(whole)
 
 
-@clause("columns.session-keeps-its-rows", over=_whole_outlived, source=GUIDE, breaks=LATE)
+@clause("columns.session-keeps-its-rows", over=_whole_outlived, source=GUIDE, level=Level.SHOULD, breaks=LATE)
 def session_keeps_its_rows(whole: SessionRead) -> Iterator[Violation]:
     """A stream that is read after a change has the rows, and in its columns the values, of the table of then.
 

@@ -249,7 +249,7 @@ class ReadView(StorageCall):
 
     @property
     def last_step(self) -> int:
-        """The index of the last step that was carried out before the read ended: its own, unless it was held open."""
+        """The index of the last step of the case before the read ended: its own, unless it was held open."""
         return self.raw.step + (self.step.during if self.view.exchange.driven else 0)
 
     @remembered_property
@@ -457,7 +457,8 @@ class StorageView(View):
     @remembered_property
     def columns_before_each(self) -> Sequence[tuple[Column, ...]]:
         """The columns that the table has before each step, and at the end those after all."""
-        return columns_before_each(self.case.table.columns, self.case.steps)
+        skipped = frozenset(self.exchange.skipped_steps)
+        return columns_before_each(self.case.table.columns, self.case.steps, skipped=skipped)
 
     @remembered_property
     def avro_limit(self) -> ReadingLimit:

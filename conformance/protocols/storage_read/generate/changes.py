@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from conformance.records import (
@@ -36,26 +36,44 @@ def check_changes(case: Case) -> None:
     _check_other_steps(case)
     if case.table.rows is not None:
         _check_rows(case, [row if isinstance(row, dict) else {} for row in case.table.rows])
-    elif any(isinstance(step, AppendRows) or (isinstance(step, ChangeColumns) and step.add) for step in case.steps):
+    elif any(
+        isinstance(step, AppendRows) or (isinstance(step, ChangeColumns) and (step.add or step.relax))
+        for step in case.steps
+    ):
         raise RecordError(changes[0][0], "a table with rows, because a recipe has values in every column", "none")
 
 
 def _check_names(columns: Sequence[Column], changes: Sequence[tuple[str, ChangeColumns]]) -> None:
     modes = {column.name: column.mode for column in columns}
-    for key in ("add", "drop", "relax"):
-        seen: set[str] = set()
-        for path, step in changes:
-            for name in getattr(step, key):
-                if name not in modes or name in seen:
-                    raise RecordError(f"{path}.{key}", "top-level columns of the table, each once", name)
-                if modes[name] is Mode.REQUIRED and key != "drop":
-                    raise RecordError(f"{path}.{key}", "columns that are not REQUIRED in the table of the case", name)
-                if modes[name] is Mode.REPEATED and key == "relax":
-                    raise RecordError(f"{path}.{key}", "columns that are NULLABLE in the table of the case", name)
-                seen.add(name)
     added = [name for _, step in changes for name in step.add]
+    there = set(modes).difference(added)
+    for path, step in changes:
+        if not (step.add or step.drop or step.relax):
+            raise RecordError(path, "columns to add, to drop or to relax", step.TAG)
+        _check_known(f"{path}.drop", step.drop, there, lambda name: "`" not in name)
+        _check_known(f"{path}.relax", step.relax, there, lambda name: modes[name] is Mode.NULLABLE)
+        _check_known(f"{path}.add", step.add, set(modes) - there, lambda name: modes[name] is not Mode.REQUIRED)
+        there = (there | set(step.add)) - set(step.drop)
+        if not there:
+            raise RecordError(f"{path}.drop", "a column that stays", step.drop[0])
+    for key in ("add", "drop", "relax"):
+        names = [name for _, step in changes for name in getattr(step, key)]
+        if len(names) > len(set(names)):
+            raise RecordError(f"{changes[0][0]}.{key}", "each column once in the case", max(names, key=names.count))
     if added and list(modes)[-len(added) :] != added:
         raise RecordError(f"{changes[0][0]}.add", "added columns behind all others, in this order", added[0])
+
+
+def _check_known(path: str, names: Sequence[str], known: set[str], may: Callable[[str], bool]) -> None:
+    """Refuse a name that is not among ``known``, or that ``may`` refuses."""
+    expected = {
+        "add": "columns of the table of the case that are not REQUIRED, and that are not there then",
+        "drop": "columns that are there then, without backticks in their names",
+        "relax": "columns that are there then, and NULLABLE in the table of the case",
+    }[path.rpartition(".")[2]]
+    for name in names:
+        if name not in known or not may(name):
+            raise RecordError(path, expected, name)
 
 
 def _check_other_steps(case: Case) -> None:

@@ -56,7 +56,6 @@ def check_steps(case: Case) -> None:
     sessions: set[str] = set()
     splits: set[str] = set()
     _check_reads(case)
-    check_changes(case)
     check_held_reads(case)
     for index, step in enumerate(case.steps):
         path = f"Case.steps[{index}]"
@@ -82,6 +81,7 @@ def check_steps(case: Case) -> None:
             _check_stream(step, path, sessions, splits)
         if isinstance(step, SplitStream):
             splits.add(step.label)
+    check_changes(case)
 
 
 def _check_session(step: CreateSession, path: str) -> None:

@@ -126,6 +126,8 @@ class Queries(abc.ABC):
         columns = self.catalogue.snapshot(table).columns
         if unknown := set(names).difference(column.name for column in columns):
             raise QueryRefusedError(f"Column not found: {min(unknown)}")
+        if len(columns) == len(set(names)):
+            raise QueryRefusedError("Cannot drop all columns from a table")
         self.catalogue.change_columns(table, [column for column in columns if column.name not in names])
 
     def select(self, text: str, body: dict[str, Any], job: str) -> RunOfQuery:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
@@ -65,6 +66,9 @@ MAX_STREAMS: Final = 1000
 
 MAX_TOGETHER: Final = 64
 """The number of concurrent calls; a step with more calls makes the others afterwards."""
+
+LONGEST_PAUSE: Final = 3600.0
+"""Seconds that a call pauses at most, in a case that may take for ever."""
 
 LONGEST_SESSION: Final = 366 * 24 * 3600
 """The seconds after which a session has to end if the server's clock is to pass its end: more is no such instant."""
@@ -142,6 +146,7 @@ class Conversation:
         self.calls: list[Call] = []
         self.skipped: list[int] = []
         self.stopped = ""
+        self._at = 0
         self._case = case
         self._caller = caller
         self._other = other
@@ -169,7 +174,7 @@ class Conversation:
             try:
                 goes_on = self._carry_out(index, step)
             except UsedUpError as error:
-                self.skipped += unreached(self._case, self.calls, self.skipped, index)
+                self.skipped += unreached(self._case, self.calls, self.skipped, self._at)
                 self.stopped = "" if self.broken else str(error)
                 return
             if not goes_on or self.broken:
@@ -178,6 +183,7 @@ class Conversation:
 
     def _carry_out(self, index: int, step: Step) -> bool:
         """Make the calls of a step; False if the target does not offer what the rest of the case takes."""
+        self._at = index
         match step:
             case CreateSession():
                 self._create(index, step)
@@ -335,7 +341,7 @@ class Conversation:
         if not wanted:
             self.skipped.append(index)
             return self._all_of(within)
-        pause, seconds = _Pause([True, False]), self._plan.budget.seconds
+        pause, seconds = _Pause([True, False]), self._pause_seconds()
         with ThreadPoolExecutor(1) as pool:
             held = pool.submit(self._paused, wanted[0], pause, seconds)
             try:
@@ -348,6 +354,7 @@ class Conversation:
                     self._allowance.count(call)
                     self._note(call, one)
         if late is not None:
+            self._at = within.stop
             raise late
         return goes_on
 
@@ -363,6 +370,10 @@ class Conversation:
             except UsedUpError as error:
                 return made, error
         return made, None
+
+    def _pause_seconds(self) -> float:
+        """How long a call may pause: as long as the case, and as one call at least."""
+        return min(max(self._plan.budget.seconds, self._plan.until - time.monotonic()), LONGEST_PAUSE)
 
     def _all_of(self, steps: range) -> bool:
         """Carry out these steps; False if one of them ends the case."""
@@ -417,7 +428,7 @@ class Conversation:
             if number < crew:
                 start.wait()
             made: list[tuple[Call, _Wanted]] = []
-            with pause.call(number, self._plan.budget.seconds) as wait:
+            with pause.call(number, self._pause_seconds()) as wait:
                 try:
                     for one in self._stream(wanted[number], wait):
                         made.append(one)  # noqa: PERF402  # what was made before the limits were used up counts

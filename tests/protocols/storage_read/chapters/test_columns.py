@@ -6,6 +6,7 @@ import dataclasses
 
 import pytest
 
+from conformance.contract.judge import judge
 from conformance.records import (
     BqType,
     Case,
@@ -18,7 +19,7 @@ from conformance.records import (
     StorageReadStep,
     Table,
 )
-from tests.contract.exchanges import Answer, Deviation, Obedient, case_of, create, prove, read
+from tests.contract.exchanges import Answer, Deviation, Obedient, call_clauses, case_of, create, prove, read
 
 COLUMNS = (
     Column("row_id", BqType.INT64, Mode.REQUIRED),
@@ -79,3 +80,13 @@ def test_a_session_has_the_columns_of_its_time(case: Case, names: list[str]) -> 
     table = read(answers).table
     assert table is not None
     assert table.schema.names == names
+
+
+def test_a_change_that_was_not_made_is_no_change() -> None:
+    """A read that was held open while a server refused to drop a column says nothing about changed columns."""
+    server = Obedient(BEFORE)
+    exchange = dataclasses.replace(server.freeze(server.run()), skipped_steps=(1,))
+
+    found = judge(BEFORE, exchange, server.table, clauses=call_clauses())
+
+    assert [verdict.clause for verdict in found if verdict.clause.startswith("columns.")] == []

@@ -639,3 +639,25 @@ def test_a_held_read_without_a_stream_holds_nothing_up(fake: FakeServer) -> None
     made = converse(fake, CreateSession(), ReadRows(stream="0", faults=(PAUSE,), during=1), CreateSession(label="t"))
 
     assert ([call.step for call in made.calls], made.skipped) == ([0, 2], [1])
+
+
+def test_what_happened_in_a_pause_is_not_listed_as_left_out(fake: FakeServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The time of the case was over behind an insertion: only what follows it is left out."""
+    now = [0.0]
+    monkeypatch.setattr("conformance.targets.allowance.time", SimpleNamespace(monotonic=lambda: now[0]))
+    fake.rows = lambda _request, _context: served(b"", (2, 3))
+    steps = (
+        CreateSession(),
+        ReadRows(stream="0", faults=(PAUSE,), during=2),
+        AppendRows(2),
+        CreateSession(label="t"),
+        ReadRows(session="t"),
+    )
+
+    def append(_count: int) -> None:
+        now[0] = 1e9
+
+    made = converse(fake, *steps, plan=dataclasses.replace(PLAN, append=append, until=1e8))
+
+    assert [(call.step, len(call.responses)) for call in made.calls] == [(0, 1), (1, 2)]
+    assert (made.skipped, made.stopped) == ([3, 4], OUT_OF_TIME)
