@@ -23,7 +23,7 @@ from conformance.targets.jobs import JobError, finished
 from conformance.targets.names import Names
 from conformance.targets.patience import LIMITED
 from conformance.targets.restway import RestTables
-from conformance.targets.seeds import Row, SeededTable, naming_columns
+from conformance.targets.seeds import Row, SeededTable, in_columns, naming_columns
 from conformance.targets.targeterrors import CannotSeed
 from conformance.targets.values import rest_schema
 
@@ -93,7 +93,7 @@ class LoadJob:
 
     def _file(self, columns: Sequence[Column], rows: Sequence[Row]) -> bytes:
         try:
-            table = materialise(Table(tuple(columns), rows=tuple(map(Json, rows))))
+            table = materialise(Table(tuple(columns), rows=tuple(map(Json, in_columns(columns, rows)))))
             return self._format.write(columns, table)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
             said = safe(str(error), 200)

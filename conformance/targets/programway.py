@@ -18,7 +18,7 @@ from conformance.records import Json, Table, to_json
 from conformance.targets.kept import Kept
 from conformance.targets.names import Names
 from conformance.targets.questions import EXIT_SECONDS, AskedProgram, table_forms
-from conformance.targets.seeds import Row, SeededTable, naming_columns
+from conformance.targets.seeds import Row, SeededTable, in_columns, naming_columns
 from conformance.targets.spec import extra_seconds
 from conformance.targets.targeterrors import CannotSeed, TableExists, TargetUnavailable
 
@@ -66,8 +66,9 @@ class ProgramWay:
     def _put(self, op: str, table: SeededTable, rows: Sequence[Row], until: float) -> None:
         with naming_columns(table.columns):
             wanted = self._running().welcome["input"]
-            made = materialise(Table(table.columns, rows=tuple(map(Json, rows))))
-            forms = table_forms(wanted, made.to_batches(), made.schema, list(rows))
+            there = in_columns(table.columns, rows)
+            made = materialise(Table(table.columns, rows=tuple(map(Json, there))))
+            forms = table_forms(wanted, made.to_batches(), made.schema, there)
             columns = [to_json(column) for column in table.columns]
             question = {"op": op, **_place(table.names), "columns": columns, **forms}
             if op == "make":

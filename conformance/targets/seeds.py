@@ -22,7 +22,17 @@ from conformance.records import Case, Column, to_json
 from conformance.targets.names import Names
 from conformance.targets.targeterrors import CannotSeed
 
-__all__ = ["Row", "SeededTable", "Way", "case_rows", "check_time", "content_id", "naming_columns", "type_text"]
+__all__ = [
+    "Row",
+    "SeededTable",
+    "Way",
+    "case_rows",
+    "check_time",
+    "content_id",
+    "in_columns",
+    "naming_columns",
+    "type_text",
+]
 
 Row: TypeAlias = dict[str, Any]
 """A row in the JSON form of a case."""
@@ -93,6 +103,12 @@ class SeededTable:
 def case_rows(case: Case, table: pa.Table) -> tuple[Any, ...]:
     """The rows of ``case``, whose table is ``table``, in JSON form: those that every way gets."""
     return case.table.rows if case.table.rows is not None else tuple(to_json_rows(table, case.table.columns))
+
+
+def in_columns(columns: Sequence[Column], rows: Sequence[Row]) -> list[Row]:
+    """The rows without what they have in columns that their table has not yet, or no longer."""
+    names = {column.name for column in columns}
+    return [row if row.keys() <= names else {key: row[key] for key in row if key in names} for row in rows]
 
 
 def check_time(until: float) -> None:

@@ -174,3 +174,13 @@ def test_a_quota_that_ends_every_job_is_named() -> None:
     """The number of jobs is bounded."""
     with pytest.raises(CannotSeed, match=r'the load job failed: \{"reason": "rateLimitExceeded"'):
         seen(Delays(limited_jobs=99))
+
+
+def test_a_file_has_no_value_of_a_column_that_comes_later(client: RestClient) -> None:
+    """The rows of a case have what a change of columns adds."""
+    seeder = seeder_of(client)
+    rows = [{"a": 1, "later": None}, {"a": 2, "later": "x"}]
+
+    table = seeder.seed("case", (Column("a", BqType.INT64),), rows, withheld=0)
+
+    assert table.inserted == 2

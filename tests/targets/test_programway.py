@@ -107,6 +107,15 @@ def test_rows_come_in_the_form_that_the_hello_asks_for(seeding: Any, wanted: str
     assert {"arrow", "rows"} & one.asked[0].keys() == keys
 
 
+def test_a_program_gets_no_value_of_a_column_that_comes_later(seeding: Any) -> None:
+    """The rows of a case have what a change of columns adds."""
+    made = seeding(OK)
+
+    made.seeder.seed("case", COLUMNS[:1], ROWS, withheld=0)
+
+    assert [request["rows"] for request in made.asked] == [[{"a": 1}, {"a": 2}]]
+
+
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
