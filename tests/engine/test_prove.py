@@ -78,8 +78,9 @@ ALIKE = {
     "rows.uncompressed-size-is-unset",
     "rows.first-response-has-the-schema",
     "rows.progress-is-a-fraction",
+    "rows.rereading-repeats",
 }
-"""What any two correct reads have in common."""
+"""What any two correct reads have in common, and what the answer before shows if it was to the same request."""
 
 
 class TestSample:
