@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from conformance.contain.text import many
 from conformance.contract.clause import Violation, clause
 from conformance.contract.closed import Feature
-from conformance.contract.comparing.matching import show_row
 from conformance.contract.sources import GUIDE, STREAM_PROTO, TABLE_SCHEMAS
 from conformance.contract.view import once_per_view
 from conformance.protocols.storage_read.contract.endings import serves
@@ -21,6 +19,7 @@ from conformance.protocols.storage_read.contract.subjects import (
     valid_sessions,
 )
 from conformance.protocols.storage_read.contract.view import ReadView, StorageCall, StorageView
+from conformance.protocols.storage_read.contract.violations import other_rows
 from conformance.records import Level
 
 LATE: Final = "Spark and Beam (from their source): their workers read streams minutes after the session was created"
@@ -87,18 +86,6 @@ serves("columns.session-outlives-a-change", _outlived, GUIDE,
 # fmt: on
 
 
-def _other_rows(whole: SessionRead) -> Iterator[Violation]:
-    """Yield a violation if the rows have other values in the columns that both have, or are other rows."""
-    match, wanted = whole.match, f"the {many(whole.expected.num_rows, 'row')} that the table had"
-    if match.changed:
-        expected, got = match.changed[0]
-        yield Violation(show_row(whole.expected, expected), show_row(whole.got, got))
-    elif match.missing:
-        yield Violation(wanted, f"{len(match.missing)} missing, such as {show_row(whole.expected, match.missing[0])}")
-    elif surplus := [*match.repeated, *match.foreign]:
-        yield Violation(wanted, f"{many(len(surplus), 'row')} more, such as {show_row(whole.got, surplus[0])}")
-
-
 @clause(
     "columns.new-session-has-those-of-the-table",
     over=_whole_after,
@@ -125,7 +112,7 @@ def new_session_has_those_of_the_table(whole: SessionRead) -> Iterator[Violation
 )
 def rows_are_those_of_the_changed_table(whole: SessionRead) -> Iterator[Violation]:
     """A change of columns loses no row and no value: rows from before it have NULL in a column that it added."""
-    yield from _other_rows(whole)
+    yield from other_rows(whole)
 
 
 @clause("columns.session-keeps-its-rows", over=_whole_outlived, source=GUIDE, level=Level.SHOULD, breaks=LATE)
@@ -134,4 +121,4 @@ def session_keeps_its_rows(whole: SessionRead) -> Iterator[Violation]:
 
     That it has the columns of then is asked by the clause on the schema of a session's streams.
     """
-    yield from _other_rows(whole)
+    yield from other_rows(whole)

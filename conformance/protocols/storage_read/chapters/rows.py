@@ -44,6 +44,7 @@ from conformance.protocols.storage_read.contract.subjects import (
 from conformance.protocols.storage_read.contract.view import ReadView, ResponseView, StorageView
 from conformance.protocols.storage_read.contract.violations import (
     first_read,
+    other_rows,
     responses_with_schema,
     rows_differ,
     schema_differs,
@@ -432,6 +433,24 @@ def _came(read: ReadView, row: int) -> str:
             return show_row(batch, row)
         row -= batch.num_rows
     return "?"
+
+
+# --- held open ------------------------------------------------------------------------------------
+
+
+@clause(
+    "rows.held-open-has-its-rows",
+    over=lambda view: [whole for whole in whole_sessions(view) if any(read.step.during for read in whole.reads)],
+    source=(STORAGE_PROTO, GUIDE),
+    level=Level.SHOULD,
+    breaks="readers that are slower than what else happens to their table: Beam splits streams that it reads",
+)
+def held_open_has_its_rows(whole: SessionRead) -> Iterator[Violation]:
+    """A read that a client holds open in the middle has the rows of its session, whatever happens in the meantime.
+
+    Its stream may be split, its table may get rows or lose a column, and other sessions may be made and read.
+    """
+    yield from other_rows(whole)
 
 
 # --- reading again --------------------------------------------------------------------------------

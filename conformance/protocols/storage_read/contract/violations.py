@@ -27,6 +27,7 @@ __all__ = [
     "fields_differ",
     "first_read",
     "later_rows",
+    "other_rows",
     "responses_with_schema",
     "rows_differ",
     "rows_that_came",
@@ -86,6 +87,18 @@ def rows_that_came(whole: SessionRead, table: pa.Table) -> tuple[set[int], set[i
     match = match_rows(project(table, columns), whole.got)
     absent = set(match.missing)
     return set(range(table.num_rows)) - absent - {row for row, _ in match.changed}, absent
+
+
+def other_rows(whole: SessionRead) -> Iterator[Violation]:
+    """Yield a violation if the rows have other values in the columns that both have, or are other rows."""
+    match, wanted = whole.match, f"the {many(whole.expected.num_rows, 'row')} that the table had"
+    if match.changed:
+        expected, got = match.changed[0]
+        yield Violation(show_row(whole.expected, expected), show_row(whole.got, got))
+    elif match.missing:
+        yield Violation(wanted, f"{len(match.missing)} missing, such as {show_row(whole.expected, match.missing[0])}")
+    elif surplus := [*match.repeated, *match.foreign]:
+        yield Violation(wanted, f"{many(len(surplus), 'row')} more, such as {show_row(whole.got, surplus[0])}")
 
 
 def later_rows(whole: SessionRead) -> Iterator[Violation]:

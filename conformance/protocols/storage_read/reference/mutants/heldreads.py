@@ -19,8 +19,11 @@ from conformance.protocols.storage_read.reference.session import Stream
 
 @behaviour_mutant(
     "split.ends-running-reads",
-    kills="rows.none-is-missing",
-    also={"split.*": "the children have more rows than that read of their parent, and so has a later read"},
+    kills="rows.held-open-has-its-rows",
+    also={
+        "rows.none-is-missing": "the same requirement, asked of every read",
+        "split.*": "the children have more rows than that read of their parent, and so has a later read",
+    },
 )
 class EndsRunningReads(Splitting):
     """A split ends the reads of its parent that run: they end in OK with the rows that have been sent."""
@@ -33,7 +36,11 @@ class EndsRunningReads(Splitting):
                 return
 
 
-@behaviour_mutant("snapshot.running-read-grows", kills="snapshot.later-rows-stay-out")
+@behaviour_mutant(
+    "snapshot.running-read-grows",
+    kills="rows.held-open-has-its-rows",
+    also={"snapshot.later-rows-stay-out": "the same requirement, asked of every read after an insertion"},
+)
 class RunningReadGrows(ReadService):
     """Rows that are inserted while a stream is read come at the end of the read."""
 
@@ -58,8 +65,11 @@ class RunningReadGrows(ReadService):
 
 @behaviour_mutant(
     "columns.running-read-loses-what-is-dropped",
-    kills="columns.session-keeps-its-rows",
-    also={"values.nulls": "the same requirement, asked of values"},
+    kills="rows.held-open-has-its-rows",
+    also={
+        "columns.session-keeps-its-rows": "the same requirement, asked of every read after a change of columns",
+        "values.nulls": "the same requirement, asked of values",
+    },
 )
 class RunningReadLosesWhatIsDropped(ReadService):
     """After a column was dropped, reads that run have NULL in it."""
