@@ -23,6 +23,8 @@ def columns_before_each(
     steps, and takes the columns once for each change.
     """
     changes = [step for step in steps if isinstance(step, ChangeColumns)]
+    if not changes:
+        return [tuple(columns)] * (len(steps) + 1)
     absent = {name for change in changes for name in change.add}
     strict = {name for change in changes for name in change.relax}
     now = _columns(columns, absent, strict)

@@ -443,7 +443,7 @@ def _came(read: ReadView, row: int) -> str:
     over=lambda view: [whole for whole in whole_sessions(view) if any(read.step.during for read in whole.reads)],
     source=(STORAGE_PROTO, GUIDE),
     level=Level.SHOULD,
-    breaks="readers that are slower than what else happens to their table: Beam splits streams that it reads",
+    breaks="readers that are slower than what else happens to their table",
 )
 def held_open_has_its_rows(whole: SessionRead) -> Iterator[Violation]:
     """A read that a client holds open in the middle has the rows of its session, whatever happens in the meantime.
