@@ -85,7 +85,7 @@ def test_a_link_and_a_file_in_the_place_of_a_folder_are_removed_themselves(tmp_p
 
 @pytest.mark.parametrize("mounted", ["top", "top/a/b"])
 def test_what_is_mounted_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mounted: str) -> None:
-    """The system renames no mount, which stands for one here; all else is removed."""
+    """A rename that the system refuses is taken for a mount; all else is removed."""
     place = tmp_path / mounted
     place.mkdir(parents=True)
     (place / "precious").touch()

@@ -1,4 +1,4 @@
-"""Attacks by folders and what stands in their places: depth, links, sockets, line ends, and files with two names."""
+"""Attacks by folders and by what takes their places: depth, links, sockets, line ends, and files with two names."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from conformance.contract.view import once_per_view
 from conformance.protocols.storage_read.contract.endings import serves
 from conformance.protocols.storage_read.contract.sessions import SessionRead, whole_sessions
 from conformance.protocols.storage_read.contract.subjects import (
-    before_each_step,
+    before_step,
     feature,
     read_feature,
     valid_reads,
@@ -25,15 +25,10 @@ from conformance.records import Level
 LATE: Final = "Spark and Beam (from their source): their workers read streams minutes after the session was created"
 
 
-def _changes_before(view: StorageView, step: int) -> int:
-    steps = before_each_step(view)
-    return steps[min(step, len(steps) - 1)].changes
-
-
 def _is_late(read: ReadView) -> bool:
     """True if the table's columns changed between the session and this read of it."""
     assert read.session is not None, "the caller takes only reads of sessions"
-    return _changes_before(read.view, read.last_step + 1) > _changes_before(read.view, read.session.raw.step)
+    return before_step(read.view, read.last_step + 1).changes > before_step(read.view, read.session.raw.step).changes
 
 
 def _after_a_change(view: StorageView) -> list[StorageCall]:
@@ -41,10 +36,10 @@ def _after_a_change(view: StorageView) -> list[StorageCall]:
     sessions = [
         session
         for session in valid_sessions(view)
-        if feature(session) is Feature.COLUMNS and _changes_before(view, session.raw.step)
+        if feature(session) is Feature.COLUMNS and before_step(view, session.raw.step).changes
     ]
     reads = [read for read in valid_reads(view) if read_feature(read) is Feature.COLUMNS and not _is_late(read)]
-    return [*sessions, *(read for read in reads if read.session and _changes_before(view, read.session.raw.step))]
+    return [*sessions, *(read for read in reads if read.session and before_step(view, read.session.raw.step).changes)]
 
 
 def _outlived(view: StorageView) -> list[ReadView]:
@@ -63,7 +58,7 @@ def _whole_after(view: StorageView) -> list[SessionRead]:
     return [
         whole
         for whole in _wholes(view)
-        if _changes_before(view, whole.session.raw.step) and not any(map(_is_late, whole.reads))
+        if before_step(view, whole.session.raw.step).changes and not any(map(_is_late, whole.reads))
     ]
 
 

@@ -4,8 +4,7 @@ Google's documents call the feature not yet available: a target is judged on it 
 ``query-results``. One clause is for every server. Google's client for Python takes an answer without the fields of
 Arrow for an empty result. A server that ignores the request loses every row, without an error.
 
-It is longer than other chapters: a page and the stream behind it are judged by the same few comparisons, and one
-chapter is one module.
+It is longer than other chapters: a page and the stream behind it are judged by the same few comparisons.
 """
 
 from __future__ import annotations
@@ -15,13 +14,11 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final, TypeAlias
 
-import numpy as np
 import pyarrow as pa
 
 from conformance.contain.text import many
-from conformance.contract.bytefields import BatchBytes
 from conformance.contract.clause import Violation, clause
-from conformance.contract.comparing.matching import comparable, match_rows, row_hashes
+from conformance.contract.comparing.matching import comparable, match_rows
 from conformance.contract.jobanswer import name_in
 from conformance.contract.sources import (
     ARROW_PROTO,
@@ -34,7 +31,13 @@ from conformance.contract.sources import (
 )
 from conformance.protocols.storage_read.contract.buffercodecs import not_compressed, other_codec
 from conformance.protocols.storage_read.contract.queryview import ListingView, QueriesView, QueryView, ResultView
-from conformance.protocols.storage_read.contract.resultrows import among, in_order, times_in
+from conformance.protocols.storage_read.contract.resultrows import (
+    among,
+    first_difference,
+    in_order,
+    in_responses,
+    times_of,
+)
 from conformance.protocols.storage_read.contract.results import (
     FORMS,
     NO_ROWS,
@@ -51,7 +54,6 @@ from conformance.protocols.storage_read.contract.results import (
 )
 from conformance.protocols.storage_read.contract.violations import fields_differ
 from conformance.records import Level, QueryStatement
-from conformance.wire.arrow import DecodingError, schema_to_arrow
 
 Check: TypeAlias = Callable[[Any], Iterable[Violation]]
 
@@ -280,17 +282,7 @@ def times_have_one_form(page: ResultPage) -> Iterator[Violation]:
     The proto applies the form to columns "with the TIMESTAMP type". Whether it means those of 12 digits alone is open,
     and so are the bounds of RANGE.
     """
-    schema = page.query.schema.message.schema if page.query.schema is not None else None
-    try:
-        came = None if schema is None else schema_to_arrow(schema)
-    except DecodingError:
-        return
-    found = [
-        one
-        for column in page.query.view.case.table.columns
-        if came is not None and len(places := came.get_all_field_indices(column.name)) == 1
-        for one in times_in(column, column.name, came.field(places[0]).type)
-    ]
+    found = times_of(page)
     named = FORMS[page.query.step.timestamps]
     if others := [one for one in found if one[1] != named]:
         moved = len(others) < len(found)
@@ -512,11 +504,8 @@ def reads_agree(found: ResultRead) -> Iterator[Violation]:
     """Reads of one job give the same row at the same offset."""
     before = found.before
     assert before is not None
-    first = max(found.read.offset, before.read.offset)
-    one, other = (row_hashes(each.rows)[first - each.read.offset :] for each in (found, before))
-    unequal = np.flatnonzero(one[: len(other)] != other[: len(one)])
-    if len(unequal):
-        yield Violation(f"the rows of call {before.call}", f"another row at offset {first + int(unequal[0])}")
+    if (place := first_difference((found.rows, found.read.offset), (before.rows, before.read.offset))) is not None:
+        yield Violation(f"the rows of call {before.call}", f"another row at offset {place}")
 
 
 @_stream(
@@ -536,21 +525,13 @@ def end_has_no_rows(read: ResultView) -> Iterator[Violation]:
 @_stream("query-results.stream-has-the-codec", over=came, level=Level.SHOULD)
 def stream_has_the_codec(found: ResultRead) -> Iterator[Violation]:
     """The buffers of the stream are compressed by the codec that the read names."""
-    yield from _first(not_compressed, found)
+    yield from in_responses(not_compressed, found)
 
 
 @_stream("query-results.stream-has-no-other-codec", over=came, breaks="clients without the other codec")
 def stream_has_noother_codec(found: ResultRead) -> Iterator[Violation]:
     """The buffers of the stream are compressed by no codec but the one that the read names."""
-    yield from _first(other_codec, found)
-
-
-def _first(check: Callable[[BatchBytes | None, str], Iterator[Violation]], found: ResultRead) -> Iterator[Violation]:
-    """Yield what is wrong in the first message of the stream in which something is."""
-    for response in found.read.responses:
-        for violation in check(response.batch, found.query.step.buffer_compression):
-            yield dataclasses.replace(violation, response=response.response)
-            return
+    yield from in_responses(other_codec, found)
 
 
 @_stream(

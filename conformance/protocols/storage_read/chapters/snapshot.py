@@ -28,7 +28,7 @@ from conformance.protocols.storage_read.contract.endings import refuses
 from conformance.protocols.storage_read.contract.expected import expected_rows, visible_rows
 from conformance.protocols.storage_read.contract.sessions import SessionRead, whole_sessions
 from conformance.protocols.storage_read.contract.subjects import (
-    before_each_step,
+    before_step,
     created,
     feature,
     full_reads,
@@ -43,14 +43,9 @@ from conformance.records import AppendRows, Level
 BREAKS: Final = "Spark and Beam (from their source): their workers read streams minutes after the session was created"
 
 
-def _appends_before(view: StorageView, step: int) -> int:
-    steps = before_each_step(view)
-    return steps[min(step, len(steps) - 1)].appends
-
-
 def _read_around_an_append(whole: SessionRead) -> bool:
     """True if rows were appended between the reads of two streams of the session."""
-    return len({_appends_before(read.view, read.last_step + 1) for read in whole.reads}) > 1
+    return len({before_step(read.view, read.last_step + 1).appends for read in whole.reads}) > 1
 
 
 @once_per_view
@@ -61,7 +56,7 @@ def _made_before(view: StorageView) -> list[SessionRead]:
         for whole in whole_sessions(view)
         if feature(whole.session) is Feature.APPEND
         and not _read_around_an_append(whole)
-        and _appends_before(view, whole.reads[0].last_step + 1) > _appends_before(view, whole.session.raw.step)
+        and before_step(view, whole.reads[0].last_step + 1).appends > before_step(view, whole.session.raw.step).appends
     ]
 
 
@@ -71,7 +66,7 @@ def _made_after(view: StorageView) -> list[SessionRead]:
     return [
         whole
         for whole in whole_sessions(view)
-        if feature(whole.session) is Feature.APPEND and _appends_before(view, whole.session.raw.step)
+        if feature(whole.session) is Feature.APPEND and before_step(view, whole.session.raw.step).appends
     ]
 
 
@@ -133,7 +128,7 @@ def _reread_after_an_append(view: StorageView) -> list[ReadView]:
     return [
         read
         for read in full_reads(view)
-        if _appends_before(view, read.last_step + 1) > _appends_before(view, first_read(read).last_step + 1)
+        if before_step(view, read.last_step + 1).appends > before_step(view, first_read(read).last_step + 1).appends
     ]
 
 

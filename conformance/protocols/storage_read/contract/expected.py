@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from conformance.contract.comparing.cellbits import take
 from conformance.contract.comparing.expected import expected_columns, project
-from conformance.protocols.storage_read.contract.subjects import before_each_step, queried
+from conformance.protocols.storage_read.contract.subjects import before_step, queried
 from conformance.protocols.storage_read.contract.view import SessionView, StorageView
 
 __all__ = ["expected_rows", "expected_table", "has_columns", "visible_rows"]
@@ -32,8 +32,7 @@ def visible_rows(view: StorageView, session: SessionView) -> range:
     """
     asked = queried(view, session.raw.step)
     step = session.raw.step if asked is None else asked
-    steps = before_each_step(view)
-    then = steps[0 if session.step.snapshot else min(step, len(steps) - 1)]
+    then = before_step(view, 0 if session.step.snapshot else step)
     return range(then.first, then.end)
 
 

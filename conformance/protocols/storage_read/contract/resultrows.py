@@ -1,18 +1,22 @@
-"""Rows and times of a query result, against those that the query has."""
+"""Rows, times and codecs of a query result, against those that the query has."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import dataclasses
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pyarrow as pa
 
 from conformance.contain.text import many
+from conformance.contract.bytefields import BatchBytes
 from conformance.contract.clause import Violation
 from conformance.contract.comparing.matching import common, match_rows, row_hashes, show_row
+from conformance.protocols.storage_read.contract.results import ResultPage, ResultRead
 from conformance.records import BqType, Column, Mode
+from conformance.wire.arrow import DecodingError, schema_to_arrow
 
-__all__ = ["among", "in_order", "times_in"]
+__all__ = ["among", "first_difference", "in_order", "in_responses", "times_of"]
 
 
 def among(expected: pa.Table, got: pa.Table) -> Iterator[Violation]:
@@ -36,11 +40,44 @@ def in_order(expected: pa.Table, got: pa.Table) -> Iterator[Violation]:
         yield Violation(many(len(wanted), "row"), many(len(came), "row"))
 
 
-def times_in(column: Column, path: str, came: pa.DataType) -> Iterator[tuple[str, pa.DataType]]:
+def times_of(page: ResultPage) -> list[tuple[str, pa.DataType]]:
+    """Return each place of a TIMESTAMP in a page, with the type that came for it; none of a schema that is none."""
+    schema = page.query.schema.message.schema if page.query.schema is not None else None
+    try:
+        came = None if schema is None else schema_to_arrow(schema)
+    except DecodingError:
+        return []
+    return [
+        one
+        for column in page.query.view.case.table.columns
+        if came is not None and len(places := came.get_all_field_indices(column.name)) == 1
+        for one in _times_in(column, column.name, came.field(places[0]).type)
+    ]
+
+
+def _times_in(column: Column, path: str, came: pa.DataType) -> Iterator[tuple[str, pa.DataType]]:
     """Yield each place of a TIMESTAMP in a column, with the type that came for it."""
     own = came.value_type if column.mode is Mode.REPEATED and pa.types.is_list(came) else came
     if column.type is BqType.TIMESTAMP:
         yield path, own
     for field in column.fields if pa.types.is_struct(own) else ():
         if (place := own.get_field_index(field.name)) >= 0:
-            yield from times_in(field, f"{path}.{field.name}", own.field(place).type)
+            yield from _times_in(field, f"{path}.{field.name}", own.field(place).type)
+
+
+def first_difference(one: tuple[pa.Table, int], other: tuple[pa.Table, int]) -> int | None:
+    """Return the first offset at which two reads of a stream differ, each its rows and the offset of the first."""
+    first = max(one[1], other[1])
+    left, right = (row_hashes(rows)[first - offset :] for rows, offset in (one, other))
+    unequal = np.flatnonzero(left[: len(right)] != right[: len(left)])
+    return first + int(unequal[0]) if len(unequal) else None
+
+
+def in_responses(
+    check: Callable[[BatchBytes | None, str], Iterator[Violation]], found: ResultRead
+) -> Iterator[Violation]:
+    """Yield what is wrong in the first message of a stream in which something is."""
+    for response in found.read.responses:
+        for violation in check(response.batch, found.query.step.buffer_compression):
+            yield dataclasses.replace(violation, response=response.response)
+            return

@@ -21,7 +21,7 @@ from conformance.records import AppendRows, ChangeColumns, Happening, Meanwhile,
 __all__ = [
     "OPEN_OPTIONS",
     "appended_rows",
-    "before_each_step",
+    "before_step",
     "changes_columns",
     "created",
     "feature",
@@ -136,7 +136,7 @@ class Before:
 
 
 @once_per_view
-def before_each_step(view: StorageView) -> Sequence[Before]:
+def _before_each_step(view: StorageView) -> Sequence[Before]:
     """Return for each step what those before it have done, and at the end what all have done."""
     now = Before(0, 0, 0, view.table.num_rows - appended_rows(view), None)
     found = [now]
@@ -155,6 +155,11 @@ def before_each_step(view: StorageView) -> Sequence[Before]:
     return found
 
 
+def before_step(view: StorageView, step: int) -> Before:
+    """Return what the steps before one have done; behind the last step, what all have."""
+    return _before_each_step(view)[min(step, len(view.case.steps))]
+
+
 def outlived(session: SessionView, call: StorageCall) -> bool:
     """True if the session may have ended before the call: its table was dropped, its server was restarted, or it
     expired. Whether it is served after the first two is not recorded.
@@ -170,7 +175,7 @@ def _ends_sessions(step: Step) -> bool:
 
 def queried(view: StorageView, before: int) -> int | None:
     """Return the step of the latest query before a step: sessions are on its result. None without one."""
-    return before_each_step(view)[min(before, len(view.case.steps))].query
+    return before_step(view, before).query
 
 
 def _is_query(step: Step) -> bool:

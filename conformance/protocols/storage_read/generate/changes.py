@@ -17,6 +17,7 @@ from conformance.records import (
     RecordError,
     RunQuery,
 )
+from conformance.records.changes import columns_before_each
 
 __all__ = ["check_changes"]
 
@@ -90,27 +91,26 @@ def _check_other_steps(case: Case) -> None:
 
 
 def _check_rows(case: Case, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Refuse values in a column that a row's table does not have when the row is inserted."""
-    first = len(rows) - sum(step.count for step in case.steps if isinstance(step, AppendRows))
-    absent = {name for step in case.steps if isinstance(step, ChangeColumns) for name in step.add}
-    strict = {name for step in case.steps if isinstance(step, ChangeColumns) for name in step.relax}
-    _check_part(rows, range(first), absent, strict)
-    for step in case.steps:
-        if isinstance(step, ChangeColumns):
-            absent = (absent - set(step.add)) | set(step.drop)
-            strict -= set(step.relax)
-        elif isinstance(step, AppendRows):
-            _check_part(rows, range(first, first + step.count), absent, strict)
-            first += step.count
+    """Refuse what a row cannot have, because its table lacks the column, or asks for a value, when it is inserted."""
+    found = columns_before_each(case.table.columns, case.steps)
+    end = len(rows) - sum(step.count for step in case.steps if isinstance(step, AppendRows))
+    _check_part(case, rows, range(end), found[0])
+    for columns, step in zip(found, case.steps, strict=False):
+        if isinstance(step, AppendRows):
+            _check_part(case, rows, range(end, end + step.count), columns)
+            end += step.count
 
 
-def _check_part(rows: Sequence[Mapping[str, Any]], part: range, absent: set[str], strict: set[str]) -> None:
+def _check_part(case: Case, rows: Sequence[Mapping[str, Any]], part: range, then: Sequence[Column]) -> None:
+    there = {column.name: column for column in then}
+    absent = [column.name for column in case.table.columns if column.name not in there]
+    strict = [column.name for column in case.table.columns if there.get(column.name, column).mode is not column.mode]
     for index in part:
-        for name in sorted(absent):
+        for name in absent:
             if rows[index].get(name) not in (None, []):
                 raise RecordError(
                     f"Case.table.rows[{index}].{name}", "nothing: the table has no such column then", name
                 )
-        for name in sorted(strict):
+        for name in strict:
             if rows[index].get(name) is None:
                 raise RecordError(f"Case.table.rows[{index}].{name}", "a value: the column is REQUIRED then", name)

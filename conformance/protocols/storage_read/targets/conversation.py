@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager
 from typing import Any, Final
 
 from google.protobuf.message import DecodeError
@@ -21,6 +21,7 @@ from google.protobuf.message import DecodeError
 from conformance.contract import proto
 from conformance.protocols.storage_read.targets.messages import create_request, read_request, split_request
 from conformance.protocols.storage_read.targets.offsets import Extent, extent_of
+from conformance.protocols.storage_read.targets.pauses import Pause
 from conformance.protocols.storage_read.targets.queries import (
     Query,
     as_call,
@@ -341,7 +342,7 @@ class Conversation:
         if not wanted:
             self.skipped.append(index)
             return self._all_of(within)
-        pause, seconds = _Pause([True, False]), self._pause_seconds()
+        pause, seconds = Pause([True, False]), self._pause_seconds()
         with ThreadPoolExecutor(1) as pool:
             held = pool.submit(self._paused, wanted[0], pause, seconds)
             try:
@@ -359,7 +360,7 @@ class Conversation:
         return goes_on
 
     def _paused(
-        self, one: _Wanted, pause: _Pause, seconds: float
+        self, one: _Wanted, pause: Pause, seconds: float
     ) -> tuple[list[tuple[Call, _Wanted]], UsedUpError | None]:
         """The calls of a read that pauses, and why they are not all."""
         made: list[tuple[Call, _Wanted]] = []
@@ -422,7 +423,7 @@ class Conversation:
         # The barrier makes the calls start at the same moment, not one thread after the other.
         start = threading.Barrier(crew)
         late: list[UsedUpError] = []
-        pause = _Pause([any(fault.kind is FaultKind.DELAY for fault in one.step.faults) for one in wanted])
+        pause = Pause([any(fault.kind is FaultKind.DELAY for fault in one.step.faults) for one in wanted])
 
         def make(number: int) -> list[tuple[Call, _Wanted]]:
             if number < crew:
@@ -524,46 +525,6 @@ class Conversation:
     def _keep(self, call: Call) -> None:
         self.calls.append(call)
         self._allowance.count(call)
-
-
-class _Pause:
-    """Lets calls that are made at the same time wait for each other: the others begin when each of those that pause has
-    come to its pause or its end, and the pauses end with the last of the others.
-    """
-
-    def __init__(self, pauses: Sequence[bool]) -> None:
-        self._reached = {number: threading.Event() for number, does in enumerate(pauses) if does}
-        self._left = len(pauses) - len(self._reached)
-        self._over = threading.Event()
-        self._lock = threading.Lock()
-        if not self._left:
-            self._over.set()
-
-    @contextmanager
-    def call(self, number: int, seconds: float) -> Iterator[Callable[[], None]]:
-        """Make the call of that number inside; it calls what is given where it pauses, which lasts ``seconds`` at
-        most.
-        """
-        own = self._reached.get(number)
-
-        def wait() -> None:
-            if own is not None:
-                own.set()
-                self._over.wait(seconds)
-
-        if own is None:
-            for reached in self._reached.values():
-                reached.wait(seconds)
-        try:
-            yield wait
-        finally:
-            if own is not None:
-                own.set()
-            else:
-                with self._lock:
-                    self._left -= 1
-                    if not self._left:
-                        self._over.set()
 
 
 def _answer(call: Call) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import threading
 import time
@@ -14,7 +13,7 @@ import pytest
 
 from conformance.contract import proto
 from conformance.contract.rpcstatus import TRAILER, retry_status
-from conformance.protocols.storage_read.targets.conversation import Conversation, ConversationPlan
+from conformance.protocols.storage_read.targets.conversation import Conversation
 from conformance.records import (
     AppendRows,
     CallEnd,
@@ -27,53 +26,13 @@ from conformance.records import (
     PlannedFault,
     ReadRows,
     SplitStream,
-    Step,
 )
 from conformance.targets.allowance import OUT_OF_BYTES, OUT_OF_TIME
-from conformance.targets.faulting import BreakableLine
 from conformance.targets.names import Names
-from conformance.targets.patience import Patience
 from conformance.targets.recordedcall import CallBudget, Caller, open_channel
 from tests.patience import LONG, patiently
-from tests.targets.conftest import case_of
+from tests.protocols.storage_read.targets.conversing import PLAN, converse, served
 from tests.targets.fake_server import FakeServer, serving
-
-PLAN = ConversationPlan(
-    names=Names("p", "d", "t"),
-    seeded=5,
-    now=0,
-    before_append=0,
-    budget=CallBudget(seconds=LONG, responses=50, bytes=50_000),
-    until=float("inf"),
-    case_bytes=1_000_000,
-    append=lambda count: None,
-    remake=lambda count: True,
-    change=lambda columns: True,
-    restart=lambda: None,
-    pass_time=lambda ahead: False,
-    patience=Patience(None),
-    query=lambda into: Names("p", "d", "t"),
-    ask=lambda asked: (200, b"{}"),
-)
-
-
-def converse(fake: FakeServer, *steps: Step, plan: ConversationPlan = PLAN) -> Conversation:
-    """Put ``steps`` to the fake server."""
-    with serving(fake) as (port, _), open_channel(f"127.0.0.1:{port}", message_limit=100_000) as channel:
-        caller = Caller(channel, began=time.monotonic(), message_limit=100_000, last_words=lambda seconds: None)
-        with open_channel(f"127.0.0.1:{port}", message_limit=100_000) as second:
-
-            @contextlib.contextmanager
-            def broken(fault: PlannedFault) -> Iterator[tuple[Caller, BreakableLine]]:
-                with (
-                    BreakableLine(f"127.0.0.1:{port}", framed=True, cut=fault.bytes) as line,
-                    open_channel(line.endpoint, message_limit=100_000) as third,
-                ):
-                    yield caller.over(third), line
-
-            conversation = Conversation(case_of(*steps), caller, plan, other=lambda: caller.over(second), broken=broken)
-            conversation.run()
-    return conversation
 
 
 def read(fake: FakeServer) -> list[tuple[str, int]]:
@@ -485,15 +444,6 @@ def reset(call: int = 0, **changes: int) -> PlannedFault:
     return PlannedFault(FaultKind.RESET, call=call, **changes)
 
 
-def served(request: bytes, counts: tuple[int, ...]) -> Iterator[bytes]:
-    """The responses of a stream of those counts from the requested offset on, which is the first row of one."""
-    left = proto.ReadRowsRequest.FromString(request).offset
-    for count in counts:
-        if left <= 0:
-            yield proto.ReadRowsResponse(row_count=count).SerializeToString()
-        left -= count
-
-
 def test_a_read_whose_connection_breaks_is_resumed_after_the_rows_that_came(fake: FakeServer) -> None:
     """The driver reads on, as clients do, until a read ends without a fault; each break is a call of its own."""
     fake.rows = lambda request, context: served(request, (2, 3, 4, 5))
@@ -565,99 +515,3 @@ def test_a_deadline_of_the_client_ends_a_read_and_not_the_conversation(fake: Fak
 
     assert read(fake) == [("0", 0), ("0", 2)]
     assert [call.end for call in conversation.calls[1:]] == [CallEnd.CANCELLED, CallEnd.COMPLETE]
-
-
-def test_a_paused_read_goes_on_after_the_reads_alongside(fake: FakeServer) -> None:
-    """The pause begins before the other read does, and ends after it."""
-    events: list[str] = []
-
-    def rows(request: bytes, context: grpc.ServicerContext) -> Iterator[bytes]:
-        name = "other" if proto.ReadRowsRequest.FromString(request).offset else "paused"
-        events.append(f"{name} begins")
-        yield from served(b"", (2, 3))
-        events.append(f"{name} ends")
-
-    fake.rows = rows
-    pause = PlannedFault(FaultKind.DELAY, responses=1)
-    conversation = converse(fake, CreateSession(), ReadRows(faults=(pause,)), ReadRows(offset="5", alongside=True))
-
-    assert events.index("paused begins") < events.index("other begins")
-    assert [len(call.responses) for call in conversation.calls[1:]] == [2, 2]
-    paused, other = conversation.calls[1:]
-    assert paused.started < other.started
-    assert paused.started + paused.seconds > other.started + other.seconds
-
-
-PAUSE = PlannedFault(FaultKind.DELAY, responses=1)
-
-
-def test_steps_are_carried_out_while_a_read_is_held_open(fake: FakeServer) -> None:
-    """The read begins before them and ends after them; its place among the calls is that of its beginning."""
-    inserted: list[int] = []
-    fake.rows = lambda _request, _context: served(b"", (2, 3))
-    steps = (
-        CreateSession(),
-        ReadRows(stream="0", faults=(PAUSE,), during=2),
-        AppendRows(2),
-        CreateSession(label="t"),
-        ReadRows(session="t"),
-    )
-
-    made = converse(fake, *steps, plan=dataclasses.replace(PLAN, append=inserted.append))
-
-    assert inserted == [2]
-    assert [call.step for call in made.calls] == [0, 1, 3, 4]
-    _, held, within, after = made.calls
-    assert held.started < within.started
-    assert held.started + held.seconds > within.started + within.seconds
-    assert held.started + held.seconds < after.started
-    assert len(held.responses) == 2
-
-
-def test_a_held_read_ends_also_if_the_target_lacks_what_happens_meanwhile(fake: FakeServer) -> None:
-    """The steps from there on are skipped, and what was read is kept."""
-    fake.rows = lambda _request, _context: served(b"", (2, 3))
-    plan = dataclasses.replace(PLAN, change=lambda columns: False)
-    steps = (
-        CreateSession(),
-        ReadRows(stream="0", faults=(PAUSE,), during=2),
-        ChangeColumns(drop=("a",)),
-        CreateSession(label="t"),
-        ReadRows(session="t"),
-    )
-
-    made = converse(fake, *steps, plan=plan)
-
-    assert [(call.step, len(call.responses)) for call in made.calls] == [(0, 1), (1, 2)]
-    assert made.skipped == [2, 3, 4]
-
-
-def test_a_held_read_without_a_stream_holds_nothing_up(fake: FakeServer) -> None:
-    """The steps of its pause are carried out, and it is skipped."""
-    fake.session = lambda _request, _context: proto.ReadSession(name="s").SerializeToString()
-
-    made = converse(fake, CreateSession(), ReadRows(stream="0", faults=(PAUSE,), during=1), CreateSession(label="t"))
-
-    assert ([call.step for call in made.calls], made.skipped) == ([0, 2], [1])
-
-
-def test_what_happened_in_a_pause_is_not_listed_as_left_out(fake: FakeServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The time of the case was over behind an insertion: only what follows it is left out."""
-    now = [0.0]
-    monkeypatch.setattr("conformance.targets.allowance.time", SimpleNamespace(monotonic=lambda: now[0]))
-    fake.rows = lambda _request, _context: served(b"", (2, 3))
-    steps = (
-        CreateSession(),
-        ReadRows(stream="0", faults=(PAUSE,), during=2),
-        AppendRows(2),
-        CreateSession(label="t"),
-        ReadRows(session="t"),
-    )
-
-    def append(_count: int) -> None:
-        now[0] = 1e9
-
-    made = converse(fake, *steps, plan=dataclasses.replace(PLAN, append=append, until=1e8))
-
-    assert [(call.step, len(call.responses)) for call in made.calls] == [(0, 1), (1, 2)]
-    assert (made.skipped, made.stopped) == ([3, 4], OUT_OF_TIME)
