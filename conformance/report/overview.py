@@ -91,9 +91,7 @@ def _print_causes(console: Console, result: Result, found: Sequence[Cause], run:
     width = min(console.width, LONGEST)
     log = f"{shlex.quote(run)} " if run else ""
     console.print()
-    # Without a log there is no command that prints the causes again.
-    each = "" if run is None else f"; a line each: conformance report {log}--format concise"
-    more = f", the first {FIRST} of {len(found)}{each}" if len(found) > FIRST else ""
+    more = f", the first {FIRST} of {len(found)}" if len(found) > FIRST else ""
     # A run that passes has failures of MAY clauses alone.
     title, style = ("FIX FIRST", "bold red") if result.fails else ("OPTIONAL", "bold")
     console.print(Text(f"{title}{more}", style))
@@ -116,6 +114,8 @@ def _print_causes(console: Console, result: Result, found: Sequence[Cause], run:
         console.print(Text.assemble(where, (cut(" ".join(cause.title.split()), width - len(where)), "red")))
     if len(found) > cards:
         more = f"the next cause: {_EXPLAIN}{log}2 · all: conformance report {log}--all"
+        if len(found) > FIRST:
+            more = f"next: {_EXPLAIN}{log}2 · a line each: conformance report {log}--format concise"
         say(console, "", "--all shows everything" if run is None else more, style="dim")
 
 
