@@ -99,8 +99,12 @@ _TABLE: Final[Sequence[tuple[tuple[str, ...], tuple[str, ...], Place]]] = (
     (("schema.columns-present",), ("schema.columns-known",), Place.RECORD),
     # Rows that a read lost or invented are so for every clause that counts them, and wrong values next to them have
     # no row to be compared with.
-    (ROWS, ("rows.row-count-is-true", "values.*", "abandon.later-read-is-whole", "responses.*-arrive", "snapshot.*"),
+    (ROWS, ("rows.row-count-is-true", "values.*", "abandon.later-read-is-whole", "responses.*-arrive", "snapshot.*",
+            "rows.held-open-*"), Place.SESSION),
+    # A table whose columns change, and a read that is held open, have the faults of every table and every read.
+    (("schema.columns-*", "values.*"), ("columns.new-session-*", "columns.rows-*", "columns.session-keeps-*"),
      Place.SESSION),
+    (("snapshot.*", "columns.*", "values.*"), ("rows.held-open-*",), Place.SESSION),
     (("restriction.*", "projection.filter-may-use-other-columns", "compression.*rows-are-the-same", "snapshot.*",
       "session.*-is-not-ignored"), ("values.*",), Place.SESSION),
     (("rows.none-is-foreign",), ("rows.none-is-repeated",), Place.SESSION),
@@ -128,6 +132,7 @@ _TABLE: Final[Sequence[tuple[tuple[str, ...], tuple[str, ...], Place]]] = (
      Place.CASE),
     (("offsets.*",), RESUMED, Place.CASE),
     (("split.*",), ("combination.children-*", "history.no-lost-row"), Place.CASE),
+    (("rows.none-is-missing",), ("split.children-are-*", "split.parent-is-unchanged"), Place.CASE),
     (("snapshot.*",), ("combination.rows-are-*", "history.no-early-row", "history.no-torn-session"), Place.CASE),
     (("rows.none-is-repeated",), ("rows.streams-are-disjoint",), Place.CASE),
     # Readers cannot do better than the bytes.

@@ -26,6 +26,7 @@ IN_PARTS: Final = {
 IN_EVERY_SESSION: Final = {
     **IN_PARTS,
     "abandon.later-read-is-whole": "the rows are wrong after abandoned reads too",
+    "columns.*": "the rows are wrong in sessions around a change of columns too",
     "compression.*rows-are-the-same": "the rows are wrong in sessions with compression too",
     "offsets.*": "the rows are wrong in resumed reads too, which count on the end of the whole read",
     "projection.filter-may-use-other-columns": "the rows are wrong in filtered projections too",

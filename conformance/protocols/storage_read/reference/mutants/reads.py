@@ -276,7 +276,7 @@ class ResumedRefused(ReadService):
 @behaviour_mutant(
     "snapshot.live-table",
     kills=("snapshot.later-rows-stay-out", "snapshot.streams-share-one", "snapshot.rereading-repeats"),
-    also=IN_PARTS,
+    also={**IN_PARTS, "columns.*": "what is read is the table of now, which has other columns"},
 )
 class LiveTable(ReadService):
     """A session reads the table as it is at the read, not as it was at its creation."""
@@ -299,7 +299,12 @@ class LiveTable(ReadService):
 @behaviour_mutant(
     "snapshot.stale-table",
     kills="snapshot.earlier-rows-are-there",
-    also={**IN_PARTS, "values.*": "the rows of a table that was made again have the values of the dropped one"},
+    also={
+        **IN_PARTS,
+        "values.*": "the rows of a table that was made again have the values of the dropped one",
+        "columns.*": "the first snapshot of a table has its first columns, too",
+        "schema.*": "the same, asked of the bytes",
+    },
 )
 class StaleTable(ReadService):
     """A session sees the table as it was when the first session of it was made."""

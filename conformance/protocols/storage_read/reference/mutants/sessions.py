@@ -32,7 +32,10 @@ Change = Callable[[Any, OpenedSession], None]
 @behaviour_mutant(
     "session.plain-refused",
     kills="session.plain-request-is-served",
-    also={"session.query-result-is-served": "the result of a query is refused too"},
+    also={
+        "session.query-result-is-served": "the result of a query is refused too",
+        "columns.changed-table-is-served": "a table whose columns have changed is refused too",
+    },
 )
 class PlainRefused(ReadService):
     """A CreateReadSession without options is refused as if the table did not exist."""
