@@ -182,6 +182,7 @@ def test_a_process_that_ended_between_two_cases_is_replaced(serializer: Make) ->
         assert isinstance(target, ContainedTarget)
         assert target._worker is not None
         target._worker.kill()
+        assert target._worker.wait(LONG)  # the kill is asynchronous: another test could get the process before its end
 
         exchange = drive(target)
 
