@@ -23,6 +23,8 @@ COMPRESSION: Final[Mapping[str, int]] = {"": 0, "LZ4_FRAME": 1, "ZSTD": 2}
 """``ArrowSerializationOptions.CompressionCodec``: compression of the buffers inside a record batch body."""
 RESPONSE_COMPRESSION: Final[Mapping[str, int]] = {"": 0, "LZ4": 2}
 """``TableReadOptions.ResponseCompressionCodec``: a raw LZ4 block over the whole payload; the number 1 is unused."""
+TIMESTAMP_PRECISION: Final[Mapping[str, int]] = {"": 0, "MICROS": 1, "NANOS": 2, "PICOS": 3}
+"""``PicosTimestampPrecision`` of ArrowSerializationOptions and AvroSerializationOptions."""
 
 # The function declare explains the rows. The descriptor pool refuses a oneof after an optional field.
 _MESSAGES: Final[Mapping[str, tuple[str, ...]]] = {

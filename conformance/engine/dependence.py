@@ -107,6 +107,7 @@ _TABLE: Final[Sequence[tuple[tuple[str, ...], tuple[str, ...], Place]]] = (
     (("snapshot.*", "columns.*", "values.*"), ("rows.held-open-*",), Place.SESSION),
     (("restriction.*", "projection.filter-may-use-other-columns", "compression.*rows-are-the-same", "snapshot.*",
       "session.*-is-not-ignored"), ("values.*",), Place.SESSION),
+    (("session.timestamp-precision-*",), ("schema.*", "types.*", "values.*"), Place.SESSION),
     (("rows.none-is-foreign",), ("rows.none-is-repeated",), Place.SESSION),
     (("values.follow-names", "projection.values-follow-their-names"), ("values.[!f]*",), Place.SESSION),
     (("projection.values-follow-their-names",), ("values.follow-names",), Place.SESSION),

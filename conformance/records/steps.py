@@ -31,6 +31,8 @@ class CreateSession(CallStep):
     Empty strings and zeros mean "leave the field unset". ``omit_options`` leaves out the ``read_options`` message.
     ``sample_percentage`` is unset if it is None.
     ``restriction_bytes`` is the length to which ``row_restriction`` is padded with blanks at its end.
+    ``timestamps`` is the precision that the options of the session's format name: ``"MICROS"``, ``"NANOS"`` or
+    ``"PICOS"``.
     ``parent`` and ``table`` replace the correct resource names; ``{project}``, ``{dataset}`` and ``{table}`` in them
     are filled in. ``snapshot`` is ``""`` (unset), ``"before-append"`` (an instant after the seed and before the
     first AppendRows), ``"past"`` (outside any time-travel window) or ``"future"``.
@@ -47,6 +49,7 @@ class CreateSession(CallStep):
     preferred_min_stream_count: int = 0
     buffer_compression: str = ""
     response_compression: str = ""
+    timestamps: str = ""
     sample_percentage: float | None = None
     snapshot: str = ""
     parent: str = ""

@@ -16,11 +16,13 @@ from conformance.contract.clause import Violation, clause
 from conformance.contract.closed import Feature
 from conformance.contract.comparing.matching import show_row
 from conformance.contract.sources import (
+    ARROW_PROTO,
     EXPIRED_SESSION,
     GUIDE,
     JAVA_LIVE_TEST,
     LIVE_TESTS,
     MEASURED,
+    NODE_LIVE_TEST,
     PROTOBUF,
     RECORDED,
     SESSION_NAMES,
@@ -486,6 +488,27 @@ def snapshot_time_is_not_ignored(asked: Asked) -> Iterator[Violation]:
     """
     if isinstance(asked, SessionRead):
         yield from later_rows(asked)
+
+
+@clause(
+    "session.timestamp-precision-spares-other-columns",
+    over=_asking(lambda step: step.timestamps),
+    source=(ARROW_PROTO, JAVA_LIVE_TEST, NODE_LIVE_TEST),
+    breaks="clients that always ask for picoseconds: times of plain columns become texts, or other times",
+)
+def timestamp_precision_spares_other_columns(asked: Asked) -> Iterator[Violation]:
+    """A session that asks for a ``picos_timestamp_precision`` has the types of one that does not in every column but
+    those of type TIMESTAMP(12), or is refused.
+
+    The table has no such column. The texts say that the precision applies to no other column; in live tests the plain
+    timestamps beside such a column kept their type.
+    """
+    if isinstance(asked, SessionRead):
+        pairs = zip(asked.expected.schema, asked.got.schema, strict=False)
+        if changed := [got for expected, got in pairs if got.name == expected.name and got.type != expected.type]:
+            required = f"the types of a session without {asked.session.step.timestamps}, or a refusal"
+            shown = ", ".join(f"{field.name} as {field.type}" for field in changed)
+            yield Violation(required, shown, field="picos_timestamp_precision")
 
 
 @once_per_view

@@ -25,6 +25,7 @@ _OPTIONS: Final[Sequence[tuple[str, Callable[[CreateSession], object]]]] = (
     ("selected_fields", lambda step: step.selected_fields),
     ("buffer_compression", lambda step: step.buffer_compression),
     ("response_compression", lambda step: step.response_compression),
+    ("picos_timestamp_precision", lambda step: step.timestamps),
     ("sample_percentage", lambda step: step.sample_percentage is not None),
     ("max_stream_count", lambda step: step.max_stream_count),
     ("max_stream_count above 1", lambda step: step.max_stream_count > 1),

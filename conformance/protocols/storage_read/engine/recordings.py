@@ -198,6 +198,7 @@ def _create(request: Any, expect: Expect) -> CreateSession:
         preferred_min_stream_count=request.preferred_min_stream_count,
         buffer_compression=_name(proto.COMPRESSION, body),
         response_compression=_name(proto.RESPONSE_COMPRESSION, options.response_compression_codec),
+        timestamps=_name(proto.TIMESTAMP_PRECISION, _precision(options)),
         sample_percentage=options.sample_percentage if options.HasField("sample_percentage") else None,
         snapshot="before-append" if session.HasField("table_modifiers") else "",
         parent=request.parent,
@@ -206,6 +207,12 @@ def _create(request: Any, expect: Expect) -> CreateSession:
         omit_options=not session.HasField("read_options"),
         expect=expect,
     )
+
+
+def _precision(options: Any) -> int:
+    """The precision of timestamps that the options of either format name; 0 for none."""
+    of_arrow: int = options.arrow_serialization_options.picos_timestamp_precision
+    return of_arrow or int(options.avro_serialization_options.picos_timestamp_precision)
 
 
 def _name(numbers: Any, number: int) -> str:

@@ -55,6 +55,10 @@ def _set_options(options: proto.TableReadOptions, step: CreateSession) -> None:
     if step.response_compression:
         codec = _number(step.response_compression, proto.RESPONSE_COMPRESSION, "response_compression")
         options.response_compression_codec = codec
+    if step.timestamps:
+        avro = step.data_format == "AVRO"
+        chosen = options.avro_serialization_options if avro else options.arrow_serialization_options
+        chosen.picos_timestamp_precision = _number(step.timestamps, proto.TIMESTAMP_PRECISION, "timestamps")
     if step.sample_percentage is not None:
         options.sample_percentage = step.sample_percentage
 

@@ -26,7 +26,6 @@ CREATED: Final = "_made"
 """The end of the name of the table that a statement makes."""
 WAIT: Final = "20000"
 """The milliseconds that jobs.query may take."""
-_PRECISION: Final = {"MICROS": 1, "NANOS": 2, "PICOS": 3}
 DEFAULT_LOCATION: Final = "us"
 """The location of a job whose answer names none."""
 
@@ -133,7 +132,7 @@ def result_request(job: str, options: RunQuery, offset: int) -> tuple[bytes, str
     if options.buffer_compression:
         request.arrow_serialization_options.buffer_compression = proto.COMPRESSION[options.buffer_compression]
     if options.timestamps:
-        request.arrow_serialization_options.picos_timestamp_precision = _PRECISION[options.timestamps]
+        request.arrow_serialization_options.picos_timestamp_precision = proto.TIMESTAMP_PRECISION[options.timestamps]
     return request.SerializeToString(), f"read_stream={quote(stream, safe='/')}"
 
 

@@ -56,6 +56,16 @@ def test_every_option_lands_in_its_field() -> None:
     assert options.response_compression_codec == 2
 
 
+@pytest.mark.parametrize(("data_format", "field"), [("ARROW", "arrow"), ("AVRO", "avro")])
+def test_the_precision_of_timestamps_is_in_the_options_of_the_format(data_format: str, field: str) -> None:
+    """The other format has no options."""
+    options = request_of(CreateSession(data_format=data_format, timestamps="PICOS")).read_session.read_options
+
+    set_fields = {name.name: value for name, value in options.ListFields()}
+    assert list(set_fields) == [f"{field}_serialization_options"]
+    assert set_fields[f"{field}_serialization_options"].picos_timestamp_precision == 3
+
+
 def test_options_can_be_left_out() -> None:
     """``omit_options`` leaves out the message as a whole."""
     assert not request_of(CreateSession(omit_options=True)).read_session.HasField("read_options")

@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from conformance.protocol import merged
 from conformance.protocols.storage_read.reference.mutants import (  # noqa: F401  # each registers its mutants
+    alike,
     avro,
     avro_rows,
     avro_schemas,

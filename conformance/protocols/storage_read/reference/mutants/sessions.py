@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import pyarrow as pa
 
 from conformance.contract import proto
+from conformance.protocols.storage_read.reference import instants
 from conformance.protocols.storage_read.reference.catalogue import Snapshot
 from conformance.protocols.storage_read.reference.mutants.changed import session_mutant
 from conformance.protocols.storage_read.reference.register import behaviour_mutant
 from conformance.protocols.storage_read.reference.service import ReadService
 from conformance.protocols.storage_read.reference.session import OpenedSession, Stream
+from conformance.records import Column
 from conformance.reference.mutants.reasons import IN_RESULTS
 from conformance.reference.statuses import Reason
+
+if TYPE_CHECKING:
+    from conformance.protocols.storage_read.reference.avro import AvroWriter
 
 _GOCCY_29 = "https://github.com/goccy/bigquery-emulator/issues/29"
 _GOCCY_382 = "https://github.com/goccy/bigquery-emulator/issues/382"
@@ -255,3 +260,36 @@ class EmptyTableRow(ReadService):
         if rows.num_rows or any(not field.nullable for field in rows.schema):
             return super().rows_of_run(rows, mask, start, stop)
         return pa.table([pa.nulls(1, field.type) for field in rows.schema], schema=rows.schema)
+
+
+class _InAskedPrecision(ReadService):
+    """The TIMESTAMP columns of a session in ARROW have a precision of :mod:`.instants`, whatever their type is."""
+
+    precision: ClassVar[int]
+
+    def resolve_schema(self, asked: Any, columns: Sequence[Column]) -> tuple[bytes, AvroWriter | None]:
+        schema, avro = super().resolve_schema(asked, columns)
+        if self._is_asked(asked):
+            schema = self.encode_schema(instants.formed_schema(self.served_schema(columns), self.precision))
+        return schema, avro
+
+    def serve(self, session: OpenedSession, rows: pa.Table) -> pa.RecordBatch:
+        batch = super().serve(session, rows)
+        return instants.formed(batch, self.precision) if self._is_asked(session.request.read_session) else batch
+
+    def _is_asked(self, asked: Any) -> bool:
+        return bool(asked.read_options.arrow_serialization_options.picos_timestamp_precision == self.precision)
+
+
+@behaviour_mutant("session.timestamps-in-picos", kills="session.timestamp-precision-spares-other-columns")
+class TimestampsInPicos(_InAskedPrecision):
+    """A session that asks for picoseconds has its TIMESTAMP columns as texts."""
+
+    precision = proto.TIMESTAMP_PRECISION["PICOS"]
+
+
+@behaviour_mutant("session.timestamps-in-nanos", kills="session.timestamp-precision-spares-other-columns")
+class TimestampsInNanos(_InAskedPrecision):
+    """A session that asks for nanoseconds has its TIMESTAMP columns in nanoseconds."""
+
+    precision = proto.TIMESTAMP_PRECISION["NANOS"]
