@@ -44,6 +44,7 @@ class Feature(enum.StrEnum):
 
     OFFERED_OR_NOT = "offered-or-not"
     QUERY_RESULT = "query-result"
+    PARTITIONED = "partitioned"
     SAMPLE = "sample"
     SNAPSHOT = "snapshot"
     COLUMNS = "columns"

@@ -166,6 +166,12 @@ UNSPECIFIED_FORMAT: Final = "https://github.com/googleapis/python-bigquery-stora
 BAD_PARENT: Final = "https://github.com/googleapis/google-cloud-python/issues/10025"
 """A session asked for with a parent of the wrong form, and how the service refuses it."""
 
+VIEW_READ: Final = "https://github.com/coiled/dask-bigquery/issues/41"
+"""The refusal of a view."""
+
+PARTITION_FILTER: Final = "https://github.com/GoogleCloudPlatform/DataflowTemplates/issues/2273"
+"""The refusal of a table that requires a filter on its partitions."""
+
 MISSING_TABLE: Final = "https://github.com/googleapis/google-cloud-java/issues/12981"
 """A session on a table that does not exist, and how the service refuses it."""
 
@@ -307,8 +313,8 @@ _BEGINNINGS: Final[Mapping[EvidenceKind, tuple[str, ...]]] = MappingProxyType(
     {
         EvidenceKind.RECORDED: (
             BAD_FILTER, BAD_PARENT, CAPTURED, EXPIRED_SESSION, JAVA_LIVE_TEST, LARGE_RESPONSES, LIVE_TEST, LIVE_TESTS,
-            LONG_FILTER, MISSING_TABLE, NODE_LIVE_TEST, OBSERVED_TYPES, PREFERRED_STREAMS, RECORDED, SERVICE_TESTS,
-            SESSION_NAMES, UNSPECIFIED_FORMAT,
+            LONG_FILTER, MISSING_TABLE, NODE_LIVE_TEST, OBSERVED_TYPES, PARTITION_FILTER, PREFERRED_STREAMS, RECORDED,
+            SERVICE_TESTS, SESSION_NAMES, UNSPECIFIED_FORMAT, VIEW_READ,
         ),
         EvidenceKind.MEASURED: (MEASURED, NO_RESPONSE, RUST_CLIENT),
         EvidenceKind.NORMATIVE: (

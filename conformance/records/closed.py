@@ -161,6 +161,21 @@ class Happening(enum.StrEnum):
     """A query selects every row and column of the table. Later sessions are on its result, an anonymous table."""
     QUERY_INTO = "query-into"
     """The same query writes to a table of its own. Later sessions are on that table."""
+    VIEW = "view"
+    """A view of the table is made, by ``tables.insert``. Later sessions are on the view."""
+    PARTITIONED = "partitioned"
+    """A table with the rows of the table is made, by ``tables.insert``. It is partitioned by the day in its first
+    column of type DATE, and requires a filter on it. Later sessions are on that table.
+    """
+    INGESTION_TIME = "ingestion-time"
+    """A table with the rows of the table is made, by ``tables.insert``: it is partitioned by the day of the insertion.
+    Later sessions are on that table.
+    """
+
+    @property
+    def makes_table(self) -> bool:
+        """True if later sessions are on another table."""
+        return self not in (Happening.RESTART, Happening.EXPIRY, Happening.HALFWAY)
 
 
 class GivingUp(enum.StrEnum):

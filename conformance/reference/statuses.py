@@ -25,6 +25,8 @@ class Reason(enum.StrEnum):
     AVRO_NAME = "avro-name"
     BAD_RESOURCE = "bad-resource"
     MISSING_TABLE = "missing-table"
+    NOT_A_TABLE = "not-a-table"
+    NO_PARTITION_FILTER = "no-partition-filter"
     UNKNOWN_FIELDS = "unknown-fields"
     BAD_RESTRICTION = "bad-restriction"
     LONG_RESTRICTION = "long-restriction"
@@ -78,6 +80,16 @@ REFUSALS: Final[Mapping[Reason, tuple[grpc.StatusCode, str]]] = MappingProxyType
         Reason.BAD_RESOURCE: (_INVALID, "Invalid resource field value in the request."),
         # https://github.com/googleapis/google-cloud-java/issues/12981
         Reason.MISSING_TABLE: (grpc.StatusCode.NOT_FOUND, "Not found: Table {table}"),
+        # docs of flink-gcp/flink-connector-gcp, measured in 2026; https://github.com/coiled/dask-bigquery/issues/41
+        Reason.NOT_A_TABLE: (_INVALID, "request failed: non-table entities cannot be read with the storage API"),
+        # https://github.com/GoogleCloudPlatform/DataflowTemplates/issues/2273
+        Reason.NO_PARTITION_FILTER: (
+            _INVALID,
+            (
+                "request failed: Query error: Cannot query over table '{table}' without a filter over column(s) "
+                "'{column}' that can be used for partition elimination"
+            ),
+        ),
         # googleapis/nodejs-bigquery-storage, system-test/reader_client_test.ts
         Reason.UNKNOWN_FIELDS: (
             _INVALID,

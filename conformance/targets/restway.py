@@ -58,11 +58,16 @@ class RestTables:
         self.scanned = scanned
         self._datasets: set[tuple[str, str]] = set()
 
-    def create(self, names: Names, columns: Sequence[Column], until: float) -> None:
-        """Make an empty table, and its dataset if need be; raises :class:`TableExists` if there is such a table."""
+    def create(self, names: Names, columns: Sequence[Column], until: float, kind: Row | None = None) -> None:
+        """Make an empty table, and its dataset if need be; raises :class:`TableExists` if there is such a table.
+
+        ``kind`` are fields of the table resource that say of which kind it is.
+        """
         self._make_dataset(names, until)
         reference = {"projectId": names.project, "datasetId": names.dataset, "tableId": names.table}
-        body = {"tableReference": reference, "schema": {"fields": [rest_schema(column) for column in columns]}}
+        body: dict[str, Any] = {"tableReference": reference, **(kind or {})}
+        if "view" not in body:  # a view has the columns of its query
+            body["schema"] = {"fields": [rest_schema(column) for column in columns]}
         try:
             self._ask(lambda: self._client.post(_tables(names), body, until=until), until)
         except RestError as error:

@@ -21,9 +21,10 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
-from conformance.records import Column
+from conformance.records import Column, Happening
 from conformance.targets.changing import change_columns
 from conformance.targets.jobs import FIRST_PAUSE, LONGEST_PAUSE, query_table
+from conformance.targets.kinds import make_kind
 from conformance.targets.listing import verify
 from conformance.targets.loadjob import AVRO, PARQUET, LoadJob
 from conformance.targets.names import Names
@@ -238,18 +239,24 @@ class Seeder:
         self._verified(self._listed, table, until)
         return True
 
-    def query(self, table: SeededTable, into: bool, *, until: float = math.inf) -> Names:  # noqa: FBT001  # its kind
-        """Select the whole table by a query, ``into`` a table of its own or not, and return the names of the result.
+    def derive(self, table: SeededTable, what: Happening, *, until: float = math.inf) -> Names | None:
+        """Make another table of a table, the result of a query or one of a certain kind, and return its names; None if
+        the server has no such kind.
 
         Raises :class:`CannotSeed` if there is no REST to ask, the query fails, or REST does not list the rows of the
-        table as the result: a fault of the query is none of the read.
+        table as those of the other: a fault of the query is none of the read.
         """
         if self._listed is None:
             raise CannotSeed("no query can be run: the target has no REST")
-        names = query_table(self._listed, table.names, into=into, until=until)
-        if into:
+        names: Names | None
+        if what in (Happening.QUERY, Happening.QUERY_INTO):
+            names = query_table(self._listed, table.names, into=what is Happening.QUERY_INTO, until=until)
+        else:
+            names = make_kind(self._listed, table, what, until) if table.way.own else None
+        if names is not None and what is not Happening.QUERY:
             table.results.append(names)
-        self._verified(self._listed, dataclasses.replace(table, names=names), until)
+        if names is not None and what is not Happening.VIEW:
+            self._verified(self._listed, dataclasses.replace(table, names=names), until)
         return names
 
     def ask(

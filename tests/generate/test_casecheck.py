@@ -121,7 +121,15 @@ def test_case_without_columns_passes() -> None:
         ),
         (
             case(steps=(Meanwhile(Happening.QUERY), AppendRows(1, again=True))),
-            "Case.steps[1].again: expected no table made again after a query but got",
+            "Case.steps[1].again: expected no table made again after another was made of it but got",
+        ),
+        (
+            case(steps=(Meanwhile(Happening.PARTITIONED),)),
+            "Case.steps[0]: expected a column of type DATE to partition by but got",
+        ),
+        (
+            case(steps=(CreateSession(timestamps="SECONDS"),)),
+            "Case.steps[0].timestamps: expected one of MICROS, NANOS, PICOS, or a number from 0 to",
         ),
         (
             case(steps=(CreateSession(), Meanwhile(Happening.EXPIRY), AppendRows(1))),

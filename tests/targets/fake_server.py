@@ -108,7 +108,7 @@ class FakeServer:
         if path == "/ready" or parts[-1] == "datasets":
             return 200, {}
         if method == "POST" and parts[-1] == "tables":
-            self.tables[body["tableReference"]["tableId"]] = {"schema": body["schema"], "rows": []}
+            self.tables[body["tableReference"]["tableId"]] = {"schema": body.get("schema"), "rows": []}
             return 200, {}
         if method == "PATCH":
             self.tables[parts[-1]]["schema"] = body["schema"]

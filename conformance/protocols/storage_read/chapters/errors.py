@@ -17,16 +17,19 @@ from conformance.contract.sources import (
     BAD_PARENT,
     ERROR_GUIDE,
     EXPIRED_SESSION,
+    GUIDE,
     LONG_FILTER,
     MEASURED,
     MISSING_TABLE,
     NODE_LIVE_TEST,
+    PARTITION_FILTER,
     PERMANENT_AS_UNKNOWN,
     PREFERRED_STREAMS,
     RPC_CODES,
     STORAGE_PROTO,
     STREAM_PROTO,
     UNSPECIFIED_FORMAT,
+    VIEW_READ,
     Inferred,
     Sources,
 )
@@ -125,6 +128,16 @@ refuses("errors.missing-table-is-refused", refused_as("missing-table"), MISSING_
   lambda call: f"the table {_table(call)!r}, which does not exist",
   "A table that does not exist is refused: a session without streams would look like an empty table.",
   breaks="every client: a misspelt name gives an empty result")
+refuses("errors.view-is-refused", refused_as("view"), (GUIDE, MEASURED, VIEW_READ),
+  lambda call: f"the view {_table(call)!r}",
+  """A view is refused, logical or materialized: the Storage Read API reads tables only.
+
+  Clients run a query of a view and read its result. A server that serves views hides that a program does not.
+  """, level=Level.SHOULD, breaks="programs that read views: they fail on the service only")
+refuses("errors.partition-filter-is-required", refused_as("no-partition-filter"), PARTITION_FILTER,
+  lambda call: f"a table with requirePartitionFilter, and the restriction {_restriction(call)!r}",
+  "A table that requires a filter on its partitions is refused without one, also with a filter on another column.",
+  level=Level.SHOULD, breaks="programs without such a filter: they fail on the service only")
 refuses("errors.preferred-above-maximum-is-refused", refused_as("preferred-exceeds-max"), PREFERRED_STREAMS,
   lambda call: (
     f"preferred_min_stream_count {call.request.preferred_min_stream_count}, "
@@ -162,6 +175,10 @@ refuses("errors.split-of-unknown-stream-is-refused", refused_as("split-unknown-s
 
 def _table(call: StorageCall) -> str:
     return str(call.request.read_session.table)
+
+
+def _restriction(call: StorageCall) -> str:
+    return str(call.request.read_session.read_options.row_restriction)
 
 
 def _stream(call: StorageCall) -> str:
@@ -210,6 +227,9 @@ _has_its_code("errors.bad-parent-has-its-code", ["bad-parent"], BAD_PARENT,
 _has_its_code("errors.missing-table-has-its-code", ["missing-table"], MISSING_TABLE,
   "A table that does not exist is refused with NOT_FOUND, or with PERMISSION_DENIED to hide whether it exists.",
   breaks="clients that create a table if it does not exist")
+_has_its_code("errors.table-kind-has-its-code", ["view", "no-partition-filter"], (MEASURED, PARTITION_FILTER),
+  "A view, and a table without the filter that it requires, are refused with INVALID_ARGUMENT, as by the service.",
+  level=Level.SHOULD)
 _has_its_code("errors.unknown-column-has-its-code", ["unknown-column"], NODE_LIVE_TEST,
   "A selected field that does not exist is refused with INVALID_ARGUMENT: the request is wrong, not the table.")
 _has_its_code("errors.bad-restriction-has-its-code",

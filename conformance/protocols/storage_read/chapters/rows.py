@@ -17,6 +17,7 @@ from conformance.contract.comparing.matching import show_row
 from conformance.contract.sources import (
     BEAM_SOURCE,
     GUIDE,
+    JAVA_LIVE_TEST,
     LIVE_TESTS,
     MEASURED,
     NO_RESPONSE,
@@ -360,7 +361,25 @@ def query_result_is_the_table(whole: SessionRead) -> Iterator[Violation]:
     The result is a table of its own: rows that are inserted into the source later are not in it. REST has listed the
     rows of the result before the session was created.
     """
-    came = many(len(whole.expected), "row") + " that the query selected"
+    yield from _exactly(whole, many(len(whole.expected), "row") + " that the query selected")
+
+
+@clause(
+    "rows.partitions-are-the-table",
+    over=lambda view: [whole for whole in whole_sessions(view) if whole.feature is Feature.PARTITIONED],
+    source=(GUIDE, JAVA_LIVE_TEST),
+    breaks="every client of a partitioned table",
+)
+def partitions_are_the_table(whole: SessionRead) -> Iterator[Violation]:
+    """A session on a table that is partitioned by day has the rows of all its partitions, or those that its filter
+    selects, each once.
+
+    REST has listed the rows of the table before the session was created.
+    """
+    yield from _exactly(whole, many(len(whole.expected), "row") + " of the partitions")
+
+
+def _exactly(whole: SessionRead, came: str) -> Iterator[Violation]:
     if missing := whole.match.missing:
         lacking = f"{many(len(missing), 'row')} missing, such as {show_row(whole.expected, missing[0])}"
         yield Violation(came, lacking)

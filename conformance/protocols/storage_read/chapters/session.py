@@ -91,6 +91,12 @@ serves("session.parent-may-be-another-project", _with_feature(Feature.FOREIGN_PA
   lambda session: f"parent {session.request.parent!r} and table {session.request.read_session.table!r}",
   "The session's parent, the project that is billed, need not be the project of the table.",
   breaks="every reader of a public dataset: it bills its own project")
+serves("session.partitioned-table-is-served", _with_feature(Feature.PARTITIONED), (GUIDE, JAVA_LIVE_TEST),
+  lambda session: f"the table {session.request.read_session.table!r}, which is partitioned by day",
+  """A table that is partitioned by day is served; if it requires a filter on its partitions, a session with one is.
+
+  The server says over REST that it is partitioned, and has listed its rows there.
+  """, breaks="every client of a partitioned table")
 serves("session.query-result-is-served", _with_feature(Feature.QUERY_RESULT), (GUIDE, MEASURED),
   lambda session: f"the table {session.request.read_session.table!r}, the result of a query",
   """The table that a query has made is served: the anonymous one of its result, and one that it wrote to by name.

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from conformance.contract.comparing.cellbits import take
 from conformance.contract.comparing.expected import expected_columns, project
-from conformance.protocols.storage_read.contract.subjects import before_step, queried
+from conformance.protocols.storage_read.contract.subjects import before_step, derived
 from conformance.protocols.storage_read.contract.view import SessionView, StorageView
 
 __all__ = ["expected_rows", "expected_table", "has_columns", "visible_rows"]
@@ -27,11 +27,11 @@ def has_columns(session: SessionView) -> bool:
 def visible_rows(view: StorageView, session: SessionView) -> range:
     """Return the rows that the table had when the session was created, or at its snapshot time.
 
-    A table that was made again has the rows that were inserted since. The result of a query has the rows that its
-    table had then.
+    A table that was made again has the rows that were inserted since. A table that was made of it, such as the result
+    of a query, has the rows that it had then.
     """
-    asked = queried(view, session.raw.step)
-    step = session.raw.step if asked is None else asked
+    made = derived(view, session.raw.step)
+    step = session.raw.step if made is None else made
     then = before_step(view, 0 if session.step.snapshot else step)
     return range(then.first, then.end)
 

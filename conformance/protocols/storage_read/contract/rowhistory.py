@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from conformance.contract.view import once_per_view
 from conformance.history import Append, Create, End, History, HistoryCall, HistoryJudgement, RowsRead, Split, check
-from conformance.protocols.storage_read.contract.subjects import appended_rows, queried
+from conformance.protocols.storage_read.contract.subjects import appended_rows, derived
 from conformance.protocols.storage_read.contract.view import ReadView, SessionView, SplitView, StorageCall, StorageView
 from conformance.records import ROW_ID, AppendRows, CallEnd, ReadRows, is_row_id
 
@@ -40,7 +40,7 @@ def observed(view: StorageView) -> Observed | None:
     """Return the history of an exchange; None if its rows have no ids, or no session was asked for."""
     if not view.served_sessions or not any(map(is_row_id, view.case.table.columns)):
         return None
-    if view.exchange.driven and queried(view, len(view.case.steps)) is not None:
+    if view.exchange.driven and derived(view, len(view.case.steps)) is not None:
         return None  # the sessions are on another table, into which nothing is inserted
     ids = view.table.column(ROW_ID).to_pylist()
     return Observed(view, ids) if len(set(ids)) == len(ids) else None

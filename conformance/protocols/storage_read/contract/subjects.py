@@ -24,12 +24,12 @@ __all__ = [
     "before_step",
     "changes_columns",
     "created",
+    "derived",
     "feature",
     "full_reads",
     "is_child",
     "isolates",
     "outlived",
-    "queried",
     "read_feature",
     "refused",
     "refused_as",
@@ -60,7 +60,8 @@ def feature(session: SessionView) -> Feature:
 def _applies(session: SessionView) -> Iterator[tuple[Feature, bool]]:
     step, view = session.step, session.view
     yield Feature.OFFERED_OR_NOT, may_be_absent(step)
-    yield Feature.QUERY_RESULT, queried(view, session.raw.step) is not None
+    yield Feature.QUERY_RESULT, _is_on(session, Happening.QUERY, Happening.QUERY_INTO)
+    yield Feature.PARTITIONED, _is_on(session, Happening.PARTITIONED, Happening.INGESTION_TIME)
     yield Feature.SAMPLE, step.sample_percentage is not None
     yield Feature.SNAPSHOT, bool(step.snapshot)
     yield Feature.COLUMNS, changes_columns(view)
@@ -80,7 +81,15 @@ def _applies(session: SessionView) -> Iterator[tuple[Feature, bool]]:
 
 
 _CIRCUMSTANCES = frozenset(
-    {Feature.QUERY_RESULT, Feature.COLUMNS, Feature.APPEND, Feature.LARGE, Feature.ABANDONED, Feature.PLAIN}
+    {
+        Feature.QUERY_RESULT,
+        Feature.PARTITIONED,
+        Feature.COLUMNS,
+        Feature.APPEND,
+        Feature.LARGE,
+        Feature.ABANDONED,
+        Feature.PLAIN,
+    }
 )
 """Features of what surrounds a request. The request itself does not ask for them."""
 
@@ -125,14 +134,14 @@ def changes_columns(view: StorageView) -> bool:
 @dataclasses.dataclass(frozen=True, slots=True)
 class Before:
     """What the steps before one have done: the numbers of AppendRows and ChangeColumns, the rows that the table has
-    (from ``first`` to ``end``, as indices into the case's), and the latest query.
+    (from ``first`` to ``end``, as indices into the case's), and the latest step that made another table of it.
     """
 
     appends: int
     changes: int
     first: int
     end: int
-    query: int | None
+    derived: int | None
 
 
 @once_per_view
@@ -146,11 +155,11 @@ def _before_each_step(view: StorageView) -> Sequence[Before]:
             pass
         elif isinstance(step, AppendRows):
             first = now.end if step.again else now.first
-            now = Before(now.appends + 1, now.changes, first, now.end + step.count, now.query)
+            now = Before(now.appends + 1, now.changes, first, now.end + step.count, now.derived)
         elif isinstance(step, ChangeColumns):
             now = dataclasses.replace(now, changes=now.changes + 1)
-        elif _is_query(step):
-            now = dataclasses.replace(now, query=index)
+        elif _makes_table(step):
+            now = dataclasses.replace(now, derived=index)
         found.append(now)
     return found
 
@@ -173,13 +182,20 @@ def _ends_sessions(step: Step) -> bool:
     return isinstance(step, Meanwhile) and step.what in (Happening.RESTART, Happening.EXPIRY)
 
 
-def queried(view: StorageView, before: int) -> int | None:
-    """Return the step of the latest query before a step: sessions are on its result. None without one."""
-    return before_step(view, before).query
+def derived(view: StorageView, before: int) -> int | None:
+    """Return the latest step before a step that made another table: sessions are on that. None without one."""
+    return before_step(view, before).derived
 
 
-def _is_query(step: Step) -> bool:
-    return isinstance(step, Meanwhile) and step.what in (Happening.QUERY, Happening.QUERY_INTO)
+def _is_on(session: SessionView, *kinds: Happening) -> bool:
+    """Whether a session is on a table of such a kind, made of the case's."""
+    made = derived(session.view, session.raw.step)
+    step = None if made is None else session.view.case.steps[made]
+    return isinstance(step, Meanwhile) and step.what in kinds
+
+
+def _makes_table(step: Step) -> bool:
+    return isinstance(step, Meanwhile) and step.what.makes_table
 
 
 def is_child(read: ReadView) -> bool:

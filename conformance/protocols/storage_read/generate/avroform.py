@@ -36,6 +36,7 @@ ARROW_ALONE: Final = frozenset(
         # they ask for OK, and a session in Avro may be refused
         "session.options-may-be-absent",
         "session.parent-may-be-another-project",
+        "session.partitioned-table-is-served",
         "session.plain-request-is-served",
         "session.preferred-count-may-be-asked",
         "session.query-result-is-served",

@@ -12,12 +12,14 @@ from conformance.protocols.storage_read.generate.holding import check_held_reads
 from conformance.records import (
     ROW_ID,
     AppendRows,
+    BqType,
     CallStep,
     Case,
     Column,
     CreateSession,
     Happening,
     Meanwhile,
+    Mode,
     QueryStatement,
     ReadResult,
     ReadRows,
@@ -29,7 +31,6 @@ from conformance.records import (
 
 __all__ = ["check_steps"]
 
-_QUERIES: Final = frozenset({Happening.QUERY, Happening.QUERY_INTO})
 SNAPSHOTS: Final = ("before-append", "past", "future")
 MOST_BYTES: Final = 16 << 20
 """The longest restriction in bytes: the service takes one MiB."""
@@ -67,7 +68,7 @@ def check_steps(case: Case) -> None:
             _check_insertion(step, path, happened)
             continue
         if isinstance(step, Meanwhile):
-            _check_happening(step, path)
+            _check_happening(step, path, case.table)
             happened.append(step.what)
         if not isinstance(step, CallStep):
             continue
@@ -94,6 +95,7 @@ def _check_session(step: CreateSession, path: str) -> None:
         ("data_format", proto.DATA_FORMAT),
         ("buffer_compression", proto.COMPRESSION),
         ("response_compression", proto.RESPONSE_COMPRESSION),
+        ("timestamps", proto.TIMESTAMP_PRECISION),
     ):
         name: str = getattr(step, key)
         if name and name not in numbers and not (ENUM.fullmatch(name) and int(name) < INT32):
@@ -110,8 +112,8 @@ def _check_session(step: CreateSession, path: str) -> None:
 
 
 def _check_insertion(step: AppendRows, path: str, happened: Sequence[Happening]) -> None:
-    if step.again and not _QUERIES.isdisjoint(happened):
-        raise RecordError(f"{path}.again", "no table made again after a query", step.again)
+    if step.again and any(what.makes_table for what in happened):
+        raise RecordError(f"{path}.again", "no table made again after another was made of it", step.again)
     if Happening.EXPIRY in happened:
         raise RecordError(path, "no insertion after expiry: the server's clock is ahead then", step.TAG)
 
@@ -171,9 +173,15 @@ def _has_parameters(column: Column) -> bool:
     return own != (None, None, None) or any(map(_has_parameters, column.fields))
 
 
-def _check_happening(step: Meanwhile, path: str) -> None:
+def _check_happening(step: Meanwhile, path: str, table: Table) -> None:
+    if step.what is Happening.PARTITIONED and not any(map(_is_day, table.columns)):
+        raise RecordError(path, "a column of type DATE to partition by", step.what)
     if step.what is Happening.HALFWAY or step.info:
         raise RecordError(path, "a happening of Storage Read, which has no infos", step.what)
+
+
+def _is_day(column: Column) -> bool:
+    return column.type is BqType.DATE and column.mode is not Mode.REPEATED
 
 
 def _check_no_time(step: CreateSession, path: str) -> None:

@@ -10,6 +10,7 @@ import dataclasses
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import pyarrow as pa
 
@@ -140,7 +141,8 @@ class Catalogue:
     """Datasets and tables; safe to use from many threads. ``clock`` gives microseconds since the Unix epoch.
 
     ``token`` gives the tokens of the names that the server makes up.
-    ``ahead`` is what is added to it, in microseconds. ``sources`` names the table that a query made a table of.
+    ``ahead`` is what is added to it, in microseconds. ``sources`` names the table that a query made a table of, and
+    ``kinds`` has the fields of the table resource of those that are no plain tables.
     """
 
     def __init__(self, clock: Callable[[], int] = _micros, token: Tokens = opaque) -> None:
@@ -148,6 +150,7 @@ class Catalogue:
         self.token = token
         self.ahead = 0
         self.sources: dict[TableId, TableId] = {}
+        self.kinds: dict[TableId, Mapping[str, Any]] = {}
         self._lock = threading.Lock()
         self._datasets: dict[tuple[str, str], int] = {}
         self._tables: dict[TableId, StoredTable] = {}
@@ -224,6 +227,7 @@ class Catalogue:
         with self._lock:
             self._get(table)
             del self._tables[table]
+            self.kinds.pop(table, None)
 
     def append(self, table: TableId, rows: pa.Table) -> None:
         """Commit rows (in the form of :func:`stored_schema`) to a table, visible to every later snapshot.

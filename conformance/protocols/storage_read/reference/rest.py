@@ -26,7 +26,7 @@ from conformance.protocols.storage_read.reference.catalogue import (
     stored_column,
 )
 from conformance.protocols.storage_read.reference.cells import CellError, RowReader, cell_writer
-from conformance.protocols.storage_read.reference.jobs import Jobs
+from conformance.protocols.storage_read.reference.jobs import WHOLE_TABLE, Jobs
 from conformance.protocols.storage_read.reference.queries import Queries, QueryRefusedError, job_of
 from conformance.protocols.storage_read.reference.tableschema import (
     SchemaError,
@@ -51,6 +51,8 @@ LARGE_BODY: Final = 64 << 10
 SAME: Final = 16
 """Inserts that are kept, each as its JSON and as a table."""
 
+_KIND: Final = ("view", "timePartitioning", "requirePartitionFilter")
+"""Fields of a table resource that say of which kind a table is."""
 _REASONS: Final = {400: "invalid", 404: "notFound", 405: "invalid", 409: "duplicate", 500: "internalError"}
 
 Body = dict[str, Any]
@@ -97,8 +99,19 @@ class Api:
     def insert_table(self, body: Body, _query: Mapping[str, str], project: str, dataset: str) -> Body:
         """tables.insert."""
         table = TableId(project, dataset, _reference(body, "tableReference", "tableId"))
-        self.catalogue.create_table(table, read_schema(_fields(body)))
+        kind = {field: body[field] for field in _KIND if body.get(field)}
+        columns = self._columns_of_view(kind["view"]) if "view" in kind else read_schema(_fields(body))
+        self.catalogue.create_table(table, columns)
+        if kind:
+            self.catalogue.kinds[table] = kind
         return self._describe(table)
+
+    def _columns_of_view(self, view: object) -> tuple[Column, ...]:
+        query = str(view.get("query", "")) if isinstance(view, dict) else ""
+        selected = WHOLE_TABLE.fullmatch(query)
+        if selected is None:
+            raise _HttpError(400, f"expected a view of every row and column of one table, got {query!r:.100}")
+        return self.catalogue.snapshot(TableId(*selected.groups())).columns
 
     def get_table(self, _body: Body, _query: Mapping[str, str], project: str, dataset: str, table: str) -> Body:
         """tables.get."""
@@ -229,12 +242,14 @@ class Api:
 
     def _describe(self, table: TableId) -> Body:
         snapshot = self.catalogue.snapshot(table)
+        kind = self.catalogue.kinds.get(table, {})
         return {
+            **kind,
             "kind": "bigquery#table",
             "id": str(table),
             "tableReference": {"projectId": table.project, "datasetId": table.dataset, "tableId": table.table},
             "schema": write_schema(snapshot.columns),
-            "type": "TABLE",
+            "type": "VIEW" if "view" in kind else "TABLE",
             "numRows": str(snapshot.rows.num_rows),
             "numBytes": str(snapshot.rows.nbytes),
             "creationTime": str(snapshot.created // 1000),

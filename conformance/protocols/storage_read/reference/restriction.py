@@ -7,6 +7,7 @@ ignored: unfiltered rows would be wrong silently. Source: ``TableReadOptions.row
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 
 import pyarrow as pa
@@ -16,7 +17,7 @@ from conformance.protocols.storage_read.reference.sql import Nodes, SqlError, Va
 from conformance.protocols.storage_read.reference.sql.values import ARROW
 from conformance.records import BqType, Column, Mode
 
-__all__ = ["RestrictionError", "keep"]
+__all__ = ["RestrictionError", "columns_in", "keep"]
 
 
 class RestrictionError(Exception):
@@ -38,6 +39,19 @@ def keep(text: str, columns: Sequence[Column], rows: pa.Table, *, nodes: Nodes |
     if value.constant:
         return pa.array([bool(value.data.as_py())] * rows.num_rows, pa.bool_())
     return pc.fill_null(value.data, pa.scalar(False))  # noqa: FBT003  # a NULL drops the row, as FALSE does
+
+
+def columns_in(text: str, columns: Sequence[Column], rows: pa.Table) -> set[str]:
+    """The names of the columns that the restriction names, in lower case; raises nothing."""
+    found: set[str] = set()
+
+    def noted(path: Sequence[str]) -> Value:
+        found.add(path[0].lower())
+        return column_value(path, columns, rows.slice(0, 0))
+
+    with contextlib.suppress(SqlError, RecursionError):
+        evaluate(parse_expression(text), noted, None)
+    return found
 
 
 def column_value(path: Sequence[str], columns: Sequence[Column], rows: pa.Table) -> Value:

@@ -87,6 +87,7 @@ class ReadService(Queries):
         asked = request.read_session
         self.check_request(request)
         snapshot = self.take_snapshot(asked)
+        self.check_kind(snapshot, asked.read_options.row_restriction)
         columns = self.resolve_columns(snapshot, asked.read_options.selected_fields)
         mask = self.restrict(snapshot, asked.read_options.row_restriction)
         codec, lz4 = self.resolve_compression(asked.read_options)
@@ -150,6 +151,23 @@ class ReadService(Queries):
         if at is not None and at < snapshot.created:
             self.refuse(Reason.SNAPSHOT_BEFORE_TABLE, table=table)
         return snapshot
+
+    def check_kind(self, snapshot: Snapshot, restriction: str) -> None:
+        """Refuse what is no table, and a table that requires a filter on its partitions without one."""
+        kind = self.catalogue.kinds.get(snapshot.table)
+        if kind is None:
+            return
+        if "view" in kind:
+            self.refuse(Reason.NOT_A_TABLE)
+        column = kind.get("timePartitioning", {}).get("field", "_PARTITIONTIME")
+        if kind.get("requirePartitionFilter") and not self.filters_on(column, snapshot, restriction):
+            self.refuse(Reason.NO_PARTITION_FILTER, table=snapshot.table, column=column)
+
+    def filters_on(self, column: str, snapshot: Snapshot, restriction: str) -> bool:
+        """Whether a restriction names a column; a malformed one is refused elsewhere."""
+        from conformance.protocols.storage_read.reference.restriction import columns_in  # noqa: PLC0415  # as below
+
+        return bool(restriction) and column.lower() in columns_in(restriction, snapshot.columns, snapshot.rows)
 
     def snapshot_instant(self, asked: Any) -> int | None:
         """The snapshot time in microseconds since the Unix epoch, None where none was asked for."""

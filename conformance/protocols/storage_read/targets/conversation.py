@@ -84,8 +84,8 @@ class ConversationPlan:
     table again with them; it returns False if the server does not drop the table. ``change`` gives the table other
     columns; it returns False if the server does not change them.
     ``restart`` starts the server again and returns a caller of it. ``pass_time`` sets its clock so many seconds ahead.
-    Both tell by None and False that the target offers no such thing. ``query`` runs the query, into a table of its own
-    if the argument is true, and returns the names of its result. ``ask`` asks jobs.query, with a body and the names of
+    Both tell by None and False that the target offers no such thing. ``derive`` makes another table of the table, and
+    returns its names; None if the server makes none of that kind. ``ask`` asks jobs.query, with a body and the names of
     the tables that it makes, or a path, and returns the status and the body of the answer. ``patience`` makes calls
     again that the server wants to be made later.
     """
@@ -102,7 +102,7 @@ class ConversationPlan:
     change: Callable[[Sequence[Column]], bool]
     restart: Callable[[], Caller | None]
     pass_time: Callable[[int], bool]
-    query: Callable[[bool], Names]
+    derive: Callable[[Happening], Names | None]
     ask: Callable[[tuple[bytes | str, Sequence[Names]]], tuple[int, bytes]]
     patience: Patience
 
@@ -230,11 +230,12 @@ class Conversation:
                 last = max((session.expires for session in self._sessions.values()), default=0)
                 ahead = last + 1 - self._plan.now // 1_000_000
                 return 0 < ahead <= LONGEST_SESSION and self._plan.pass_time(ahead)
-            case Happening.QUERY | Happening.QUERY_INTO:
-                self._names = self._plan.query(what is Happening.QUERY_INTO)
-                return True
             case Happening.HALFWAY:
                 return False  # a session cannot be renewed, so that its half is of no interest
+            case _:
+                made = self._plan.derive(what)
+                self._names = made or self._names
+                return made is not None
 
     def _create(self, index: int, step: CreateSession) -> None:
         plan = self._plan

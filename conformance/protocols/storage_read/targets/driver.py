@@ -301,7 +301,7 @@ class ServerTarget:
                 append=self._inserts(running, seeded, lambda seeder: seeder.append, until),
                 remake=self._inserts(running, seeded, lambda seeder: seeder.remake, until),
                 change=self._inserts(running, seeded, lambda seeder: seeder.change, until),
-                query=self._inserts(running, seeded, lambda seeder: seeder.query, until),
+                derive=self._inserts(running, seeded, lambda seeder: seeder.derive, until),
                 ask=self._inserts(running, seeded, lambda seeder: seeder.ask, until),
                 restart=lambda: caller.over(running.channel) if self._restarted(running, seeded) else None,
                 pass_time=pass_time,

@@ -34,7 +34,7 @@ PLAN = ConversationPlan(
     restart=lambda: None,
     pass_time=lambda ahead: False,
     patience=Patience(None),
-    query=lambda into: Names("p", "d", "t"),
+    derive=lambda what: Names("p", "d", "t"),
     ask=lambda asked: (200, b"{}"),
 )
 

@@ -290,7 +290,7 @@ def test_the_clock_passes_the_last_expiry_of_all_sessions(fake: FakeServer) -> N
 
 def test_sessions_after_a_query_are_on_its_result(fake: FakeServer) -> None:
     """Rows that are inserted into the source later do not belong to the result."""
-    plan = dataclasses.replace(PLAN, query=lambda into: Names("p", "d", "into" if into else "anonymous"))
+    plan = dataclasses.replace(PLAN, derive=lambda what: Names("p", "d", what.value))
 
     converse(
         fake,
@@ -300,8 +300,18 @@ def test_sessions_after_a_query_are_on_its_result(fake: FakeServer) -> None:
     )
 
     tables = [request.read_session.table.rsplit("/", 1)[-1] for request in fake.seen("CreateReadSession")]
-    assert tables == ["t", "anonymous", "into"]
+    assert tables == ["t", "query", "query-into"]
     assert read(fake)[-1] == ("0", 5)
+
+
+def test_without_a_table_of_a_kind_the_rest_is_left_out(fake: FakeServer) -> None:
+    """A server that makes no views is not judged on them."""
+    plan = dataclasses.replace(PLAN, derive=lambda _what: None)
+
+    conversation = converse(fake, Meanwhile(Happening.VIEW), CreateSession(), ReadRows(), plan=plan)
+
+    assert conversation.skipped == [0, 1, 2]
+    assert not fake.seen("CreateReadSession")
 
 
 def test_nothing_is_asked_after_a_hang(fake: FakeServer) -> None:

@@ -30,6 +30,7 @@ from conformance.protocols.storage_read.reference.mutants import (  # noqa: F401
     histories,
     interruptions,
     jobstreams,
+    kinds,
     lifetimes,
     projections,
     queries,
