@@ -43,7 +43,13 @@ class _Remembering(ReadService):
         return super().create_read_session(request)
 
 
-@behaviour_mutant("alike.columns", kills="projection.nested-path-keeps-its-record")
+@behaviour_mutant(
+    "alike.columns",
+    kills="projection.nested-path-keeps-its-record",
+    also={
+        "projection.record-comes-whole": "the record that is asked for as a whole has the fields of before",
+    },
+)
 class ColumnsOfFirst(ReadService):
     """A session has the columns of an earlier one that selected other fields of the same records."""
 
@@ -57,7 +63,13 @@ class ColumnsOfFirst(ReadService):
         return self.known.setdefault(key, columns)
 
 
-@behaviour_mutant("alike.buffers", kills="compression.codec-is-the-one-asked-for")
+@behaviour_mutant(
+    "alike.buffers",
+    kills="compression.codec-is-the-one-asked-for",
+    also={
+        "compression.none-without-asking": "the session without a codec has the one of before",
+    },
+)
 class BuffersOfFirst(_Remembering):
     """A session has the compression of buffers of an earlier one that is like it in all other fields."""
 
@@ -97,7 +109,15 @@ class SnapshotNotInKey(_Remembering):
         return self.taken.get(id(self.first), snapshot)
 
 
-@behaviour_mutant("alike.trace-id", kills="projection.only-the-selected")
+@behaviour_mutant(
+    "alike.trace-id",
+    kills="projection.only-the-selected",
+    also={
+        "projection.*": "the columns are those of another selection",
+        "schema.columns-present": "the session without a selection has one",
+        "session.read-options-are-echoed": "the options that come back are those of before",
+    },
+)
 class TraceIdIsTheKey(ReadService):
     """A session with the trace id of an earlier one on its table has that one's columns and restriction."""
 
@@ -158,7 +178,13 @@ class _Latest(ReadService):
         return session
 
 
-@behaviour_mutant("alike.codec-of-latest", kills="framing.metadata-length")
+@behaviour_mutant(
+    "alike.codec-of-latest",
+    kills="framing.metadata-length",
+    also={
+        "rows.uncompressed-size-is-unset": "a session that asked for no compression has responses of one that did",
+    },
+)
 class CodecOfLatest(_Latest):
     """The streams of a session have the compression that the latest session on the table asked for."""
 
@@ -166,7 +192,13 @@ class CodecOfLatest(_Latest):
         return dataclasses.replace(session, buffer_codec=latest.buffer_codec, lz4_responses=latest.lz4_responses)
 
 
-@behaviour_mutant("alike.columns-of-latest", kills="rows.rereading-repeats")
+@behaviour_mutant(
+    "alike.columns-of-latest",
+    kills="rows.rereading-repeats",
+    also={
+        "values.*": "the values are those of other columns",
+    },
+)
 class ColumnsOfLatest(_Latest):
     """The streams of a session have the columns of the latest session on the table, if it has as many."""
 

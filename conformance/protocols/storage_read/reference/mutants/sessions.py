@@ -281,14 +281,22 @@ class _InAskedPrecision(ReadService):
         return bool(asked.read_options.arrow_serialization_options.picos_timestamp_precision == self.precision)
 
 
-@behaviour_mutant("session.timestamps-in-picos", kills="session.timestamp-precision-spares-other-columns")
+@behaviour_mutant(
+    "session.timestamps-in-picos",
+    kills="session.timestamp-precision-spares-other-columns",
+    also={"types.timestamp": "the column has a type of no session without the option"},
+)
 class TimestampsInPicos(_InAskedPrecision):
     """A session that asks for picoseconds has its TIMESTAMP columns as texts."""
 
     precision = proto.TIMESTAMP_PRECISION["PICOS"]
 
 
-@behaviour_mutant("session.timestamps-in-nanos", kills="session.timestamp-precision-spares-other-columns")
+@behaviour_mutant(
+    "session.timestamps-in-nanos",
+    kills="session.timestamp-precision-spares-other-columns",
+    also={"types.timestamp": "the column has a type of no session without the option"},
+)
 class TimestampsInNanos(_InAskedPrecision):
     """A session that asks for nanoseconds has its TIMESTAMP columns in nanoseconds."""
 
