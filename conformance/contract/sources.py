@@ -169,6 +169,9 @@ BAD_PARENT: Final = "https://github.com/googleapis/google-cloud-python/issues/10
 VIEW_READ: Final = "https://github.com/coiled/dask-bigquery/issues/41"
 """The refusal of a view."""
 
+ORDER_PRESERVED: Final = "https://github.com/googleapis/google-cloud-python/pull/7793"
+"""A client that reads the result of a query with ORDER BY in one stream, to keep its order."""
+
 PARTITION_FILTER: Final = "https://github.com/GoogleCloudPlatform/DataflowTemplates/issues/2273"
 """The refusal of a table that requires a filter on its partitions."""
 
@@ -325,8 +328,8 @@ _BEGINNINGS: Final[Mapping[EvidenceKind, tuple[str, ...]]] = MappingProxyType(
         EvidenceKind.CLIENT: (
             "https://github.com/apache/arrow/blob/main/cpp/", AVRO_NAMES, BEAM_SOURCE,
             ENDLESS_READ, ENDLESS_SPLITS, GO_CLIENT,
-            JAVA_RETRIES, JOB_STREAMS, NESTED_PRUNING, NODE_CLIENT, PAYLOAD_CODEC, PERMANENT_AS_UNKNOWN, PYTHON_CLIENT,
-            PYTHON_QUERIES, QUERY_PAGES, ROWS_LOST,
+            JAVA_RETRIES, JOB_STREAMS, NESTED_PRUNING, NODE_CLIENT, ORDER_PRESERVED, PAYLOAD_CODEC,
+            PERMANENT_AS_UNKNOWN, PYTHON_CLIENT, PYTHON_QUERIES, QUERY_PAGES, ROWS_LOST,
             ROW_COUNTERS, SELECTED_NAMES, STREAMS_BUNDLED, STRICT_CLIENT,
         ),
         EvidenceKind.DOCUMENTATION: (

@@ -161,6 +161,8 @@ class Happening(enum.StrEnum):
     """A query selects every row and column of the table. Later sessions are on its result, an anonymous table."""
     QUERY_INTO = "query-into"
     """The same query writes to a table of its own. Later sessions are on that table."""
+    QUERY_ORDERED = "query-ordered"
+    """A query like QUERY, with ORDER BY on the numbers of its rows, the highest first."""
     VIEW = "view"
     """A view of the table is made, by ``tables.insert``. Later sessions are on the view."""
     PARTITIONED = "partitioned"
@@ -171,6 +173,11 @@ class Happening(enum.StrEnum):
     """A table with the rows of the table is made, by ``tables.insert``: it is partitioned by the day of the insertion.
     Later sessions are on that table.
     """
+
+    @classmethod
+    def queries(cls) -> tuple[Happening, ...]:
+        """Those that make the result of a query."""
+        return cls.QUERY, cls.QUERY_INTO, cls.QUERY_ORDERED
 
     @property
     def makes_table(self) -> bool:

@@ -14,6 +14,7 @@ import urllib.parse
 from collections.abc import Mapping
 from typing import Any, Final
 
+from conformance.records import ROW_ID
 from conformance.targets.rest import RestClient
 
 __all__ = ["FencedClient", "OutsideDatasetError", "names_only"]
@@ -24,6 +25,9 @@ _PATH: Final = re.compile(
 
 _DROPS: Final = re.compile(r"[^`]+` DROP COLUMN `[^`]+`(, DROP COLUMN `[^`]+`)*")
 """What follows the dataset in a statement that drops columns of a table."""
+
+_SELECTED: Final = re.compile(rf"[^`]+`( ORDER BY {ROW_ID} DESC)?")
+"""What follows it in a query of a whole table."""
 
 
 class OutsideDatasetError(AssertionError):
@@ -129,4 +133,4 @@ def _selects_from(project: str, dataset: str, body: Any) -> bool:
     statement = query.get("query")
     into = "destinationTable" not in query or _named(query, "destinationTable") == (project, dataset)
     start, _, table = statement.partition(f"`{project}`.`{dataset}`.`") if isinstance(statement, str) else ("", "", "")
-    return into and start == "SELECT * FROM " and re.fullmatch("[^`]+`", table) is not None
+    return into and start == "SELECT * FROM " and _SELECTED.fullmatch(table) is not None

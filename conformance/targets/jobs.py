@@ -15,7 +15,7 @@ from conformance.contain.text import safe
 from conformance.targets.names import Names
 from conformance.targets.restway import RestTables
 from conformance.targets.seeds import Row, check_time
-from conformance.targets.sql import select_statement
+from conformance.targets.sql import ordered_statement, select_statement
 from conformance.targets.targeterrors import CannotSeed
 
 __all__ = ["FIRST_PAUSE", "LONGEST_PAUSE", "JobError", "finished", "query_table"]
@@ -61,13 +61,14 @@ def finished(tables: RestTables, project: str, noun: str, job: Row, until: float
     return job
 
 
-def query_table(tables: RestTables, names: Names, *, into: bool, until: float) -> Names:
+def query_table(tables: RestTables, names: Names, *, into: bool = False, ordered: bool = False, until: float) -> Names:
     """Select a whole table, into a table of its own or without a destination; returns the names of the result.
 
     Raises:
         CannotSeed: the server refuses the query, it fails, or the answer does not name its table.
     """
-    query: dict[str, Any] = {"query": select_statement(names), "useLegacySql": False, "useQueryCache": False}
+    statement = ordered_statement(names) if ordered else select_statement(names)
+    query: dict[str, Any] = {"query": statement, "useLegacySql": False, "useQueryCache": False}
     if into:
         own = names.table + RESULT
         query["destinationTable"] = {"projectId": names.project, "datasetId": names.dataset, "tableId": own}

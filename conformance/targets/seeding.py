@@ -249,11 +249,12 @@ class Seeder:
         if self._listed is None:
             raise CannotSeed("no query can be run: the target has no REST")
         names: Names | None
-        if what in (Happening.QUERY, Happening.QUERY_INTO):
-            names = query_table(self._listed, table.names, into=what is Happening.QUERY_INTO, until=until)
+        if what in Happening.queries():
+            into, ordered = what is Happening.QUERY_INTO, what is Happening.QUERY_ORDERED
+            names = query_table(self._listed, table.names, into=into, ordered=ordered, until=until)
         else:
             names = make_kind(self._listed, table, what, until) if table.way.own else None
-        if names is not None and what is not Happening.QUERY:
+        if names is not None and what not in (Happening.QUERY, Happening.QUERY_ORDERED):
             table.results.append(names)
         if names is not None and what is not Happening.VIEW:
             self._verified(self._listed, dataclasses.replace(table, names=names), until)

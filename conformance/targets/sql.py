@@ -10,11 +10,19 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from conformance.records import BqType, Column, Mode
+from conformance.records import ROW_ID, BqType, Column, Mode
 from conformance.targets.names import Names
 from conformance.targets.values import interval_text
 
-__all__ = ["create_statement", "drop_statement", "insert_statement", "literal", "select_statement", "type_name"]
+__all__ = [
+    "create_statement",
+    "drop_statement",
+    "insert_statement",
+    "literal",
+    "ordered_statement",
+    "select_statement",
+    "type_name",
+]
 
 
 def insert_statement(names: Names, columns: Sequence[Column], rows: Sequence[Mapping[str, Any]]) -> str:
@@ -29,6 +37,11 @@ def insert_statement(names: Names, columns: Sequence[Column], rows: Sequence[Map
 def select_statement(names: Names) -> str:
     """The query that selects every row and column of the table."""
     return f"SELECT * FROM `{names.project}`.`{names.dataset}`.`{names.table}`"  # noqa: S608  # as above
+
+
+def ordered_statement(names: Names) -> str:
+    """The same query, with the highest row number first."""
+    return f"{select_statement(names)} ORDER BY {ROW_ID} DESC"
 
 
 def create_statement(names: Names, columns: Sequence[Column]) -> str:

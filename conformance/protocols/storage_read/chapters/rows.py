@@ -7,6 +7,7 @@ bytes of schemas and batches, nor single values. It is a little long, for a chap
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
@@ -21,7 +22,9 @@ from conformance.contract.sources import (
     LIVE_TESTS,
     MEASURED,
     NO_RESPONSE,
+    ORDER_PRESERVED,
     PROTOBUF,
+    PYTHON_CLIENT,
     RECORDED,
     ROW_COUNTERS,
     ROWS_LOST,
@@ -37,6 +40,7 @@ from conformance.protocols.storage_read.contract.subjects import (
     OPEN_OPTIONS,
     full_reads,
     is_child,
+    is_on,
     read_feature,
     served,
     valid_reads,
@@ -50,7 +54,7 @@ from conformance.protocols.storage_read.contract.violations import (
     rows_differ,
     schema_differs,
 )
-from conformance.records import AppendRows, Level
+from conformance.records import ROW_ID, AppendRows, Happening, Level
 
 SLACK: Final = 1e-9
 """The tolerance of progress, a floating-point fraction: an ulp of rounding is not a step backwards."""
@@ -362,6 +366,31 @@ def query_result_is_the_table(whole: SessionRead) -> Iterator[Violation]:
     rows of the result before the session was created.
     """
     yield from _exactly(whole, many(len(whole.expected), "row") + " that the query selected")
+
+
+@clause(
+    "rows.ordered-result-keeps-its-order",
+    over=lambda view: [
+        whole
+        for whole in whole_sessions(view)
+        if is_on(whole.session, Happening.QUERY_ORDERED) and len(whole.session.session.streams) == 1
+    ],
+    source=(ORDER_PRESERVED, PYTHON_CLIENT),
+    breaks="every client of a query with ORDER BY that reads its result through the Storage API",
+)
+def ordered_result_keeps_its_order(whole: SessionRead) -> Iterator[Violation]:
+    """A session of one stream on the result of a query with ORDER BY has the rows in that order.
+
+    Clients count on it: google-cloud-bigquery asks for one stream where a query has an ORDER BY, and for as many as
+    there may be otherwise.
+    """
+    came = whole.got.column(ROW_ID).to_pylist() if ROW_ID in whole.got.column_names else []
+    for before, after in itertools.pairwise(came):
+        if before is not None and after is not None and before < after:
+            yield Violation(
+                f"row numbers that fall, since the query has ORDER BY {ROW_ID} DESC", f"{after} behind {before}"
+            )
+            return
 
 
 @clause(

@@ -28,6 +28,7 @@ __all__ = [
     "feature",
     "full_reads",
     "is_child",
+    "is_on",
     "isolates",
     "outlived",
     "read_feature",
@@ -60,8 +61,8 @@ def feature(session: SessionView) -> Feature:
 def _applies(session: SessionView) -> Iterator[tuple[Feature, bool]]:
     step, view = session.step, session.view
     yield Feature.OFFERED_OR_NOT, may_be_absent(step)
-    yield Feature.QUERY_RESULT, _is_on(session, Happening.QUERY, Happening.QUERY_INTO)
-    yield Feature.PARTITIONED, _is_on(session, Happening.PARTITIONED, Happening.INGESTION_TIME)
+    yield Feature.QUERY_RESULT, is_on(session, *Happening.queries())
+    yield Feature.PARTITIONED, is_on(session, Happening.PARTITIONED, Happening.INGESTION_TIME)
     yield Feature.SAMPLE, step.sample_percentage is not None
     yield Feature.SNAPSHOT, bool(step.snapshot)
     yield Feature.COLUMNS, changes_columns(view)
@@ -187,7 +188,7 @@ def derived(view: StorageView, before: int) -> int | None:
     return before_step(view, before).derived
 
 
-def _is_on(session: SessionView, *kinds: Happening) -> bool:
+def is_on(session: SessionView, *kinds: Happening) -> bool:
     """Whether a session is on a table of such a kind, made of the case's."""
     made = derived(session.view, session.raw.step)
     step = None if made is None else session.view.case.steps[made]

@@ -162,10 +162,15 @@ def _check_query(step: RunQuery, path: str, table: Table) -> None:
     for column in filter(_has_parameters, table.columns):
         raise RecordError(path, "columns without precision, scale and max_length for a query", column.name)
     if step.statement is QueryStatement.ORDERED:
-        places = [row.get(ROW_ID) for row in table.rows or () if isinstance(row, dict)]
-        known = any(column.name == ROW_ID for column in table.columns)
-        if not known or None in places or len(set(map(str, places))) != row_count(table):
-            raise RecordError(f"{path}.statement", f"written rows with another {ROW_ID} in each", step.statement)
+        _check_order(f"{path}.statement", step.statement, table)
+
+
+def _check_order(path: str, what: object, table: Table) -> None:
+    """Refuse an order of equal rows, which is open."""
+    places = [row.get(ROW_ID) for row in table.rows or () if isinstance(row, dict)]
+    known = any(column.name == ROW_ID for column in table.columns)
+    if not known or None in places or len(set(map(str, places))) != row_count(table):
+        raise RecordError(path, f"written rows with another {ROW_ID} in each", what)
 
 
 def _has_parameters(column: Column) -> bool:
@@ -176,6 +181,8 @@ def _has_parameters(column: Column) -> bool:
 def _check_happening(step: Meanwhile, path: str, table: Table) -> None:
     if step.what is Happening.PARTITIONED and not any(map(_is_day, table.columns)):
         raise RecordError(path, "a column of type DATE to partition by", step.what)
+    if step.what is Happening.QUERY_ORDERED:
+        _check_order(f"{path}.what", step.what, table)
     if step.what is Happening.HALFWAY or step.info:
         raise RecordError(path, "a happening of Storage Read, which has no infos", step.what)
 

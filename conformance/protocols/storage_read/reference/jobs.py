@@ -22,7 +22,7 @@ from conformance.protocols.storage_read.reference.catalogue import (
     stored_schema,
 )
 from conformance.protocols.storage_read.reference.loading import read_rows
-from conformance.records import Column, Mode
+from conformance.records import ROW_ID, Column, Mode
 from conformance.reference.delays import Delays
 
 __all__ = ["HIDDEN", "Jobs", "of_result"]
@@ -30,6 +30,7 @@ __all__ = ["HIDDEN", "Jobs", "of_result"]
 HIDDEN: Final = "_results"
 """The dataset of anonymous tables: as on the service, its name begins with an underscore, and nobody made it."""
 WHOLE_TABLE: Final = re.compile(r"SELECT \* FROM `([^`]+)`\.`([^`]+)`\.`([^`]+)`")
+_ORDERED: Final = f" ORDER BY {ROW_ID} DESC"
 
 
 @dataclasses.dataclass(slots=True)
@@ -95,7 +96,8 @@ class Jobs:
 
     def _select(self, text: str, into: TableId) -> None:
         """Make the table of a query's result. Its columns are nullable and have no parameters."""
-        selected = WHOLE_TABLE.fullmatch(text)
+        ordered = text.endswith(_ORDERED)
+        selected = WHOLE_TABLE.fullmatch(text.removesuffix(_ORDERED))
         if selected is None:
             raise ValueError(
                 f"expected a query of every row and column of one table, by its full name, got {text!r:.100}"
@@ -105,7 +107,8 @@ class Jobs:
         if into.dataset == HIDDEN and not self._catalogue.has_dataset(into.project, HIDDEN):
             self._catalogue.create_dataset(into.project, HIDDEN)
         self._catalogue.create_table(into, columns)
-        self._catalogue.append(into, snapshot.rows.cast(stored_schema(columns)))
+        rows = snapshot.rows.sort_by([(ROW_ID, "descending")]) if ordered else snapshot.rows
+        self._catalogue.append(into, rows.cast(stored_schema(columns)))
         self._catalogue.sources[into] = snapshot.table
 
     def get(self, project: str, number: str) -> dict[str, Any]:

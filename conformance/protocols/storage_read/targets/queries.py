@@ -15,9 +15,9 @@ from conformance.contain.parse import ForeignJsonError, parse_object
 from conformance.contract import proto
 from conformance.contract.jobanswer import name_in
 from conformance.contract.rpcstatus import STATUS_OF_HTTP
-from conformance.records import ROW_ID, Call, CallEnd, QueryStatement, ReadResult, RunQuery
+from conformance.records import Call, CallEnd, QueryStatement, ReadResult, RunQuery
 from conformance.targets.names import Names
-from conformance.targets.sql import select_statement
+from conformance.targets.sql import ordered_statement, select_statement
 
 __all__ = ["Query", "as_call", "job_name", "listing_path", "place_in", "query_body", "query_in", "result_request",
            "tables_of", "unanswered"]  # fmt: skip
@@ -70,7 +70,7 @@ def query_body(step: RunQuery, names: Names) -> bytes:
 def _statement(statement: QueryStatement, names: Names) -> str:
     match statement:
         case QueryStatement.ORDERED:
-            return f"{select_statement(names)} ORDER BY {ROW_ID} DESC"
+            return ordered_statement(names)
         case QueryStatement.NOTHING:
             return f"{select_statement(names)} LIMIT 0"
         case QueryStatement.CREATE:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
+from conformance.contract.comparing.cellbits import take
 from conformance.protocols.storage_read.reference.catalogue import Snapshot
 from conformance.protocols.storage_read.reference.jobs import HIDDEN
 from conformance.protocols.storage_read.reference.register import behaviour_mutant
@@ -44,3 +46,15 @@ class QueryResultIsAView(ReadService):
             return result
         now = self.catalogue.snapshot(source).rows
         return Snapshot(result.table, result.columns, result.created, now.cast(result.rows.schema))
+
+
+@behaviour_mutant("rows.query-result-has-no-order", kills="rows.ordered-result-keeps-its-order")
+class QueryResultHasNoOrder(ReadService):
+    """A session on the anonymous table of a query's result has its rows from the last to the first."""
+
+    def take_snapshot(self, asked: Any) -> Snapshot:
+        result = super().take_snapshot(asked)
+        if result.table.dataset != HIDDEN:
+            return result
+        backwards = list(range(result.rows.num_rows))[::-1]
+        return dataclasses.replace(result, rows=take(result.rows, backwards))
