@@ -400,10 +400,10 @@ def ordered_result_keeps_its_order(whole: SessionRead) -> Iterator[Violation]:
     breaks="every client of a partitioned table",
 )
 def partitions_are_the_table(whole: SessionRead) -> Iterator[Violation]:
-    """A session on a table that is partitioned by day has the rows of all its partitions, or those that its filter
-    selects, each once.
+    """A session on a table that is partitioned by day has the rows of all its partitions, each once.
 
-    REST has listed the rows of the table before the session was created.
+    With a filter it has those that the filter selects. REST has listed the rows of the table before the session was
+    created.
     """
     yield from _exactly(whole, many(len(whole.expected), "row") + " of the partitions")
 

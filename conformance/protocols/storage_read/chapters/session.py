@@ -503,8 +503,7 @@ def snapshot_time_is_not_ignored(asked: Asked) -> Iterator[Violation]:
     breaks="clients that always ask for picoseconds: times of plain columns become texts, or other times",
 )
 def timestamp_precision_spares_other_columns(asked: Asked) -> Iterator[Violation]:
-    """A session that asks for a ``picos_timestamp_precision`` has the types of one that does not in every column but
-    those of type TIMESTAMP(12), or is refused.
+    """A ``picos_timestamp_precision`` changes the type of no column but those of type TIMESTAMP(12), or is refused.
 
     The table has no such column. The texts say that the precision applies to no other column; in live tests the plain
     timestamps beside such a column kept their type.
