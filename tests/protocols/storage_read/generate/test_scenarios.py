@@ -137,6 +137,22 @@ def test_a_scenario_shrinks_to_the_steps_that_fail() -> None:
     assert len(small.table.rows or ()) <= 1
 
 
+def test_some_scenarios_have_a_session_that_is_alike_but_for_one_field() -> None:
+    """It is made after the main one, is read, and its rows are the same if they are named at all."""
+    found = [
+        case for case in some() if any(isinstance(step, CreateSession) and step.label == "n" for step in case.steps)
+    ]
+
+    assert 30 < len(found) < 70
+    for case in found:
+        sessions = {step.label: step for step in case.steps if isinstance(step, CreateSession)}
+        main, alike = (to_json(sessions[label]) for label in "sn")
+        assert len({key for key in main.keys() | alike.keys() if main.get(key) != alike.get(key)} - {"label"}) <= 1
+        order = [step.label for step in case.steps if isinstance(step, CreateSession)]
+        assert order.index("s") < order.index("n")
+        assert ReadRows(session="n") in case.steps
+
+
 def test_some_scenarios_end_with_a_table_made_again() -> None:
     """A session with an earlier one's options follows, and every read of an earlier session may be refused."""
     again = [case for case in some() if _made_again(case)]
