@@ -32,6 +32,8 @@ def test_a_map_is_a_map() -> None:
 def test_pyarrow_reads_what_the_classes_write() -> None:
     """The numbers and types of the fields are those of a library that was made from Flight.proto."""
     flight = pytest.importorskip("pyarrow.flight")
+    if not hasattr(flight.FlightInfo, "ordered"):
+        pytest.skip("this pyarrow reads fewer fields")
     info = CLASSES["FlightInfo"](total_records=7, total_bytes=-1, ordered=True, app_metadata=b"of info")
     info.flight_descriptor.type = 1
     info.flight_descriptor.path.extend(["a", "é"])

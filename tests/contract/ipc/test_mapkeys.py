@@ -66,7 +66,9 @@ def test_maps_below_a_null_are_no_data(outer: str) -> None:
     made = {
         "struct": lambda: pa.StructArray.from_arrays([inner], ["m"], mask=null),
         "list": lambda: pa.ListArray.from_arrays(starts, inner, mask=null),
-        "fixed": lambda: pa.FixedSizeListArray.from_arrays(inner, 1, mask=null),
+        "fixed": lambda: pa.Array.from_buffers(
+            pa.list_(inner.type, 1), 1, [pa.py_buffer(b"\x00")], children=[inner]
+        ),  # its from_arrays has a mask from pyarrow 15 on
         "map": lambda: _null_map(starts, inner),
     }[outer]()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
 
 import pyarrow as pa
@@ -90,8 +91,11 @@ def _attached(kind: str, place: str, given: dict[str, str]) -> dict[str, Outcome
     """
     sink = pa.BufferOutputStream()
     at = {place: given}
-    opened = pa.ipc.new_file(sink, GOOD.schema, metadata=at.get("file")) if kind == "file" else None
-    with opened or pa.ipc.new_stream(sink, GOOD.schema) as writer:
+    new = pa.ipc.new_file if kind == "file" else pa.ipc.new_stream
+    of_file = {"metadata": given} if place == "file" else {}
+    if of_file and "metadata" not in inspect.signature(pa.ipc.new_file).parameters:
+        pytest.skip("this pyarrow writes no metadata of a file")
+    with new(sink, GOOD.schema, **of_file) as writer:
         for number in range(2):
             writer.write_batch(GOOD, custom_metadata=at.get("batches") if number else PAIRS)
     attached = Attached(place, PAIRS)
@@ -173,9 +177,9 @@ def test_the_json_of_an_extension_type_may_be_spelled_anew(found: str, clauses: 
 def test_an_interval_without_a_class_in_pyarrow_is_no_extension() -> None:
     """The suite's own stand-in for the type has a name that no writer was given."""
     numbers = pa.array([1, 2], pa.int32())
-    given = pa.record_batch({"n": pa.ExtensionArray.from_storage(YEAR_MONTH, numbers)})
+    given = pa.RecordBatch.from_pydict({"n": pa.ExtensionArray.from_storage(YEAR_MONTH, numbers)})
 
-    assert "written.extension-names" not in failures(pa.record_batch({"n": numbers}), given)
+    assert "written.extension-names" not in failures(pa.RecordBatch.from_pydict({"n": numbers}), given)
 
 
 def test_nothing_is_compared_where_nothing_is_known() -> None:
