@@ -1,24 +1,21 @@
-"""Query results in Arrow: the page in the answer of jobs.query, and the rest from the stream of its job.
+"""Query results in Arrow: the page in the answer of jobs.query. The stream of its job has a module of its own.
 
 Google's documents call the feature not yet available: a target is judged on it if it declares the capability
 ``query-results``. One clause is for every server. Google's client for Python takes an answer without the fields of
 Arrow for an empty result. A server that ignores the request loses every row, without an error.
-
-It is longer than other chapters: a page and the stream behind it are judged by the same few comparisons.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Final, TypeAlias
+from collections.abc import Iterator
+from typing import Any, Final
 
 import pyarrow as pa
 
 from conformance.contain.text import many
 from conformance.contract.clause import Violation, clause
-from conformance.contract.comparing.matching import comparable, match_rows
+from conformance.contract.comparing.matching import comparable
 from conformance.contract.jobanswer import name_in
 from conformance.contract.sources import (
     ARROW_PROTO,
@@ -26,57 +23,33 @@ from conformance.contract.sources import (
     JOB_STREAMS,
     PYTHON_QUERIES,
     QUERY_PAGES,
-    STORAGE_PROTO,
-    Sources,
 )
 from conformance.protocols.storage_read.contract.buffercodecs import not_compressed, other_codec
-from conformance.protocols.storage_read.contract.queryview import ListingView, QueriesView, QueryView, ResultView
+from conformance.protocols.storage_read.contract.queryclauses import registering
+from conformance.protocols.storage_read.contract.queryview import FORMS, ListingView, QueryView
 from conformance.protocols.storage_read.contract.resultrows import (
     among,
-    first_difference,
     in_order,
-    in_responses,
     times_of,
 )
 from conformance.protocols.storage_read.contract.results import (
-    FORMS,
     NO_ROWS,
     ResultPage,
-    ResultRead,
     answered,
-    came,
+    counted,
     expected_of,
+    listings,
     pages,
     queries,
-    results,
     selects,
-    served_results,
 )
-from conformance.protocols.storage_read.contract.violations import fields_differ
-from conformance.records import Level, QueryStatement
-
-Check: TypeAlias = Callable[[Any], Iterable[Violation]]
+from conformance.records import ROW_ID, Level, QueryStatement
 
 LOSES_ALL: Final = (
     "google-cloud-bigquery 3.47.0 (Python): `to_arrow` gives an empty table without an error, and total_rows is not 0"
 )
 
-
-def _registering(source: Sources) -> Callable[..., Callable[[Check], Check]]:
-    """Return what registers a clause with this source, on servers that declare to answer queries in Arrow."""
-
-    def register(
-        clause_id: str, *, over: Callable[[QueriesView], Sequence[Any]], **more: Any
-    ) -> Callable[[Check], Check]:
-        def of_queries(view: QueriesView) -> Sequence[Any]:
-            return over(view) if isinstance(view, QueriesView) and view.judges_results else ()
-
-        return clause(clause_id, over=of_queries, **{"source": source, **more})
-
-    return register
-
-
-_clause = _registering((DISCOVERY, PYTHON_QUERIES))
+_clause = registering((DISCOVERY, PYTHON_QUERIES))
 
 
 # --- the answer -----------------------------------------------------------------------------------
@@ -101,7 +74,11 @@ def arrow_or_an_error(query: QueryView) -> Iterator[Violation]:
         yield Violation("arrowSchema and arrowRecordBatch, or an error", f"an answer with {found}")
 
 
-@_clause("query-results.request-is-served", over=selects, breaks="every client that asks for Arrow")
+@_clause(
+    "query-results.request-is-served",
+    over=lambda view: [call for call in selects(view) if call.expected_codes == ("OK",)],
+    breaks="every client that asks for Arrow",
+)
 def request_is_served(query: QueryView) -> Iterator[Violation]:
     """jobs.query with ``queryResultsFormat`` ARROW ends in success, for a query that is valid."""
     if not query.ok:
@@ -228,7 +205,7 @@ def counts_are_texts(query: QueryView) -> Iterator[Violation]:
 
 @_clause(
     "query-results.token-says-that-rows-remain",
-    over=pages,
+    over=counted,
     breaks="google-cloud-bigquery 3.47.0 (Python): only pageToken tells it that rows remain",
 )
 def token_says_that_rows_remain(page: ResultPage) -> Iterator[Violation]:
@@ -246,8 +223,9 @@ def token_says_that_rows_remain(page: ResultPage) -> Iterator[Violation]:
 )
 def page_keeps_the_maximum(page: ResultPage) -> Iterator[Violation]:
     """A page has at most ``maxResults`` rows."""
-    if page.rows.num_rows > page.query.step.max_results:
-        yield Violation(f"at most {many(page.query.step.max_results, 'row')}", many(page.rows.num_rows, "row"))
+    most = page.query.step.max_results
+    if most is not None and page.rows.num_rows > most:
+        yield Violation(f"at most {many(most, 'row')}", many(page.rows.num_rows, "row"))
 
 
 @_clause(
@@ -271,7 +249,7 @@ def job_is_named(query: QueryView) -> Iterator[Violation]:
 
 @_clause(
     "query-results.times-have-one-form",
-    over=lambda view: [page for page in pages(view) if page.query.step.timestamps in FORMS],
+    over=lambda view: [page for page in pages(view) if page.query.form],
     source=(ARROW_PROTO, DISCOVERY),
     level=Level.SHOULD,
     breaks="clients that read every TIMESTAMP in the form that they asked for",
@@ -282,8 +260,8 @@ def times_have_one_form(page: ResultPage) -> Iterator[Violation]:
     The proto applies the form to columns "with the TIMESTAMP type". Whether it means those of 12 digits alone is open,
     and so are the bounds of RANGE.
     """
-    found = times_of(page)
-    named = FORMS[page.query.step.timestamps]
+    found = times_of(page.query.view.case.table.columns, page.query.schema)
+    named = FORMS[page.query.form]
     if others := [one for one in found if one[1] != named]:
         moved = len(others) < len(found)
         others = others if moved else [one for one in found if one[1] != pa.timestamp("us", "UTC")]
@@ -374,11 +352,7 @@ def dry_run_has_no_rows(query: QueryView) -> Iterator[Violation]:
 
 @_clause(
     "query-results.listing-has-rows",
-    over=lambda view: [
-        call
-        for call in (view.listings if isinstance(view, QueriesView) else ())
-        if call.query is not None and call.query.has_arrow
-    ],
+    over=listings,
     source=(DISCOVERY, PYTHON_QUERIES),
     level=Level.SHOULD,
     breaks="google-cloud-bigquery 3.47.0 (Python), which asks it for the schema of no rows (from its source)",
@@ -399,6 +373,28 @@ def listing_has_rows(call: ListingView) -> Iterator[Violation]:
 
 
 @_clause(
+    "query-results.listing-begins-at-the-index",
+    over=lambda view: [call for call in listings(view) if call.rows is not None],
+    source=DISCOVERY,
+    level=Level.SHOULD,
+    breaks="clients that page through the rows by startIndex: rows are lost, or come twice",
+)
+def listing_begins_at_the_index(call: ListingView) -> Iterator[Violation]:
+    """The rows that jobs.getQueryResults lists are those of the result from ``startIndex`` on, up to a page token."""
+    assert call.query is not None
+    rows = call.rows or []
+    expected = expected_of(call.query).slice(call.start)
+    if len(rows) > expected.num_rows or (len(rows) < expected.num_rows and not call.has("pageToken")):
+        yield Violation(f"{many(expected.num_rows, 'row')} from row {call.start}", many(len(rows), "row"), field="rows")
+    elif call.query.step.statement is QueryStatement.ORDERED and expected.schema.field(ROW_ID).type == pa.int64():
+        wanted = map(str, expected.column(ROW_ID).to_pylist())
+        for place, (one, found) in enumerate(zip(wanted, call.texts(ROW_ID), strict=False), call.start):
+            if one != found:
+                yield Violation(f"{ROW_ID} {one} at row {place}", found, field="rows")
+                return
+
+
+@_clause(
     "query-results.plain-query-has-rows",
     over=lambda view: [call for call in queries(view) if call.step.results != "ARROW" and call.ok and call.complete],
     source=DISCOVERY,
@@ -414,182 +410,3 @@ def plain_query_has_rows(query: QueryView) -> Iterator[Violation]:
         yield Violation("schema", "none", field="schema")
     if not query.has("rows") and not query.has("pageToken") and (left := expected_of(query).num_rows):
         yield Violation(many(left, "row"), "no rows, and no pageToken", field="rows")
-
-
-# --- the stream of the job ------------------------------------------------------------------------
-
-_stream = _registering((STORAGE_PROTO, JOB_STREAMS))
-
-
-@_stream("query-results.stream-is-served", over=served_results, breaks="every client: the rows behind the page")
-def stream_is_served(read: ResultView) -> Iterator[Violation]:
-    """ReadRows on ``projects/P/locations/L/jobs/J/streams/_default`` ends in OK, from each offset of the result."""
-    if not read.ok:
-        yield Violation("status OK", f"{read.raw.status}: {read.raw.details}")
-
-
-@_stream(
-    "query-results.first-message-has-the-schema",
-    over=lambda view: [read for read in served_results(view) if read.ok and read.responses],
-    breaks="ADBC: `failed to receive schema from ReadRows` (from its source)",
-)
-def first_message_has_the_schema(read: ResultView) -> Iterator[Violation]:
-    """The first message of the stream has the schema: the stream belongs to no session that could have it."""
-    if read.responses[0].schema is None:
-        yield Violation("arrow_schema", "a first response without it", response=0, field="arrow_schema")
-
-
-@_stream(
-    "query-results.stream-has-the-schema-of-the-page",
-    over=lambda view: [
-        read for read in served_results(view) if read.ok and any(response.schema for response in read.responses)
-    ],
-    breaks="google-cloud-bigquery 3.47.0 (Python), which reads every batch by the page's schema (from its source)",
-)
-def stream_has_the_schema_of_the_page(read: ResultView) -> Iterator[Violation]:
-    """The schema of the stream is that of the page, in each message that has one."""
-    page = read.query.schema if read.query is not None else None
-    if page is None or page.message.schema is None:
-        return
-    for response in read.responses:
-        own = response.schema.message.schema if response.schema is not None else None
-        if own is not None and (found := list(fields_differ(own, page.message.schema, "the schema of the page"))):
-            yield from (dataclasses.replace(one, response=response.response) for one in found)
-            return
-
-
-@_stream(
-    "query-results.stream-has-the-rows-from-the-offset",
-    over=came,
-    breaks="every client: rows are lost, or come twice",
-)
-def stream_has_the_rows_from_the_offset(found: ResultRead) -> Iterator[Violation]:
-    """A read of the stream has every row of the result from its offset on, and the offset counts those of the page.
-
-    The page has the rows before the first offset, so that both together are the result, once.
-    """
-    expected, offset = expected_of(found.query), found.read.offset
-    left = max(0, expected.num_rows - offset)
-    if found.rows.num_rows != left:
-        yield Violation(f"{many(left, 'row')} from offset {offset}", many(found.rows.num_rows, "row"))
-    elif found.query.step.statement is QueryStatement.ORDERED:
-        yield from in_order(expected.slice(offset), found.rows)
-    else:
-        yield from among(expected, found.rows)
-
-
-@_stream(
-    "query-results.page-and-stream-are-the-result",
-    over=lambda view: [one for one in came(view) if one.page and one.read.offset == one.page.rows.num_rows > 0],
-    breaks="every client: rows are lost, or come twice",
-)
-def page_and_stream_are_the_result(found: ResultRead) -> Iterator[Violation]:
-    """The page, and the stream from the row behind it, have every row of the result once."""
-    assert found.page is not None
-    if not found.page.rows.schema.equals(found.rows.schema):
-        return  # the form of the stream is another than that of the page, which a clause of its own reports
-    match = match_rows(expected_of(found.query), pa.concat_tables([found.page.rows, found.rows]))
-    if not match.exact:
-        lost, more = len(match.missing), len(match.repeated) + len(match.foreign)
-        said = f"{many(lost, 'row')} missing, {many(more, 'row')} too many, {many(len(match.changed), 'row')} changed"
-        yield Violation("every row of the result, once", said)
-
-
-@_stream(
-    "query-results.reads-agree",
-    over=lambda view: [one for one in came(view) if one.before],
-    breaks="a client that reads on after a lost connection",
-)
-def reads_agree(found: ResultRead) -> Iterator[Violation]:
-    """Reads of one job give the same row at the same offset."""
-    before = found.before
-    assert before is not None
-    if (place := first_difference((found.rows, found.read.offset), (before.rows, before.read.offset))) is not None:
-        yield Violation(f"the rows of call {before.call}", f"another row at offset {place}")
-
-
-@_stream(
-    "query-results.end-has-no-rows",
-    over=lambda view: [
-        read
-        for read in served_results(view)
-        if read.ok and read.query is not None and read.offset >= expected_of(read.query).num_rows
-    ],
-)
-def end_has_no_rows(read: ResultView) -> Iterator[Violation]:
-    """A read from the number of all rows ends in OK without a message; so does that of a result without rows."""
-    if read.responses:
-        yield Violation("no response", many(len(read.responses), "response"))
-
-
-@_stream("query-results.stream-has-the-codec", over=came, level=Level.SHOULD)
-def stream_has_the_codec(found: ResultRead) -> Iterator[Violation]:
-    """The buffers of the stream are compressed by the codec that the read names."""
-    yield from in_responses(not_compressed, found)
-
-
-@_stream("query-results.stream-has-no-other-codec", over=came, breaks="clients without the other codec")
-def stream_has_noother_codec(found: ResultRead) -> Iterator[Violation]:
-    """The buffers of the stream are compressed by no codec but the one that the read names."""
-    yield from in_responses(other_codec, found)
-
-
-@_stream(
-    "query-results.other-location-is-not-found",
-    over=lambda view: [read for read in results(view) if read.step.location],
-    level=Level.SHOULD,
-)
-def other_location_is_not_found(read: ResultView) -> Iterator[Violation]:
-    """The stream of a job in a location that does not exist ends in NOT_FOUND, or in INVALID_ARGUMENT for its name."""
-    if read.raw.status not in ("NOT_FOUND", "INVALID_ARGUMENT"):
-        yield Violation("NOT_FOUND or INVALID_ARGUMENT", read.raw.status or "no status")
-
-
-@_stream(
-    "query-results.negative-offset-is-refused",
-    over=lambda view: [read for read in results(view) if read.step.offset.startswith("-")],
-    source=STORAGE_PROTO,
-    level=Level.SHOULD,
-    breaks="a client whose offset is wrong gets rows of another place",
-)
-def negative_offset_is_refused(read: ResultView) -> Iterator[Violation]:
-    """A read of the stream from a negative offset ends in an error: the offset "must be non-negative"."""
-    if read.ok:
-        yield Violation("INVALID_ARGUMENT, or another error", read.raw.status)
-
-
-@_stream(
-    "query-results.unknown-job-is-not-found",
-    over=lambda view: [read for read in results(view) if read.step.job],
-    breaks="every client: a job that a server has forgotten looks like one without rows",
-)
-def unknown_job_is_not_found(read: ResultView) -> Iterator[Violation]:
-    """The stream of a job that does not exist ends in an error, and never in OK as that of a result without rows."""
-    if read.ok:
-        yield Violation("NOT_FOUND", read.raw.status)
-
-
-@_stream(
-    "query-results.written-table-has-no-stream",
-    over=lambda view: [read for read in results(view) if read.step.written],
-    source=JOB_STREAMS,
-    level=Level.SHOULD,
-    breaks="clients that read the table where the stream is refused: rows of no order",
-)
-def written_table_has_no_stream(read: ResultView) -> Iterator[Violation]:
-    """The stream of a job that wrote into a table of its own ends in FAILED_PRECONDITION or INVALID_ARGUMENT.
-
-    The service says that it does not support such tables; its code is not recorded.
-    """
-    if read.raw.status not in ("FAILED_PRECONDITION", "INVALID_ARGUMENT"):
-        yield Violation("FAILED_PRECONDITION or INVALID_ARGUMENT", read.raw.status or "no status")
-
-
-@_stream("query-results.row-count-is-true", over=came)
-def row_count_is_true(found: ResultRead) -> Iterator[Violation]:
-    """``row_count`` of each message of the stream is the number of its rows."""
-    for response in found.read.responses:
-        rows = response.batch.arrow() if response.batch is not None else None
-        if rows is not None and rows.num_rows != response.row_count:
-            yield Violation(f"row_count {rows.num_rows}", f"row_count {response.row_count}", response=response.response)
-            return

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import pyarrow as pa
 
 from conformance.contain.text import many
-from conformance.contract.bytefields import BatchBytes
+from conformance.contract.bytefields import BatchBytes, SchemaBytes
 from conformance.contract.clause import Violation
 from conformance.contract.comparing.matching import common, match_rows, row_hashes, show_row
-from conformance.protocols.storage_read.contract.results import ResultPage, ResultRead
+from conformance.protocols.storage_read.contract.results import ResultRead
 from conformance.records import BqType, Column, Mode
 from conformance.wire.arrow import DecodingError, schema_to_arrow
 
@@ -40,16 +40,16 @@ def in_order(expected: pa.Table, got: pa.Table) -> Iterator[Violation]:
         yield Violation(many(len(wanted), "row"), many(len(came), "row"))
 
 
-def times_of(page: ResultPage) -> list[tuple[str, pa.DataType]]:
-    """Return each place of a TIMESTAMP in a page, with the type that came for it; none of a schema that is none."""
-    schema = page.query.schema.message.schema if page.query.schema is not None else None
+def times_of(columns: Sequence[Column], own: SchemaBytes | None) -> list[tuple[str, pa.DataType]]:
+    """Return each place of a TIMESTAMP in a schema, with the type that came for it; none of a schema that is none."""
+    schema = own.message.schema if own is not None else None
     try:
         came = None if schema is None else schema_to_arrow(schema)
     except DecodingError:
         return []
     return [
         one
-        for column in page.query.view.case.table.columns
+        for column in columns
         if came is not None and len(places := came.get_all_field_indices(column.name)) == 1
         for one in _times_in(column, column.name, came.field(places[0]).type)
     ]
@@ -78,6 +78,6 @@ def in_responses(
 ) -> Iterator[Violation]:
     """Yield what is wrong in the first message of a stream in which something is."""
     for response in found.read.responses:
-        for violation in check(response.batch, found.query.step.buffer_compression):
+        for violation in check(response.batch, found.read.codec):
             yield dataclasses.replace(violation, response=response.response)
             return
