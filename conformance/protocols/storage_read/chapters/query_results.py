@@ -1,4 +1,4 @@
-"""Query results in Arrow: the page in the answer of jobs.query. The stream of its job has a module of its own.
+"""Query results in Arrow: the page in the answer of jobs.query, and the rest from the stream of its job.
 
 Google's documents call the feature not yet available: a target is judged on it if it declares the capability
 ``query-results``. One clause is for every server. Google's client for Python takes an answer without the fields of
@@ -7,6 +7,7 @@ Arrow for an empty result. A server that ignores the request loses every row, wi
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 from collections.abc import Iterator
 from typing import Any, Final
@@ -15,7 +16,7 @@ import pyarrow as pa
 
 from conformance.contain.text import many
 from conformance.contract.clause import Violation, clause
-from conformance.contract.comparing.matching import comparable
+from conformance.contract.comparing.matching import comparable, match_rows
 from conformance.contract.jobanswer import name_in
 from conformance.contract.sources import (
     ARROW_PROTO,
@@ -23,45 +24,50 @@ from conformance.contract.sources import (
     JOB_STREAMS,
     PYTHON_QUERIES,
     QUERY_PAGES,
+    STORAGE_PROTO,
 )
 from conformance.protocols.storage_read.contract.buffercodecs import not_compressed, other_codec
 from conformance.protocols.storage_read.contract.queryclauses import registering
-from conformance.protocols.storage_read.contract.queryview import FORMS, ListingView, QueryView
+from conformance.protocols.storage_read.contract.queryview import FORMS, ListingView, QueryView, ResultView
 from conformance.protocols.storage_read.contract.resultrows import (
     among,
+    first_difference,
+    in_one_form,
     in_order,
+    in_responses,
+    listed,
     times_of,
 )
 from conformance.protocols.storage_read.contract.results import (
     NO_ROWS,
     ResultPage,
+    ResultRead,
     answered,
+    came,
     counted,
     expected_of,
     listings,
     pages,
     queries,
+    results,
     selects,
+    served_results,
 )
-from conformance.records import ROW_ID, Level, QueryStatement
+from conformance.protocols.storage_read.contract.violations import fields_differ
+from conformance.records import Level, QueryStatement
 
+ANSWERS: Final = (DISCOVERY, PYTHON_QUERIES)
 LOSES_ALL: Final = (
     "google-cloud-bigquery 3.47.0 (Python): `to_arrow` gives an empty table without an error, and total_rows is not 0"
 )
 
-_clause = registering((DISCOVERY, PYTHON_QUERIES))
+_clause = registering(ANSWERS)
 
 
 # --- the answer -----------------------------------------------------------------------------------
 
 
-@clause(
-    "query-results.arrow-or-an-error",
-    over=selects,
-    source=(DISCOVERY, PYTHON_QUERIES),
-    level=Level.SHOULD,
-    breaks=LOSES_ALL,
-)
+@clause("query-results.arrow-or-an-error", over=selects, source=ANSWERS, level=Level.SHOULD, breaks=LOSES_ALL)
 def arrow_or_an_error(query: QueryView) -> Iterator[Violation]:
     """A query for results in ARROW is answered with Arrow, or with an error: never as if it had asked for nothing.
 
@@ -260,13 +266,7 @@ def times_have_one_form(page: ResultPage) -> Iterator[Violation]:
     The proto applies the form to columns "with the TIMESTAMP type". Whether it means those of 12 digits alone is open,
     and so are the bounds of RANGE.
     """
-    found = times_of(page.query.view.case.table.columns, page.query.schema)
-    named = FORMS[page.query.form]
-    if others := [one for one in found if one[1] != named]:
-        moved = len(others) < len(found)
-        others = others if moved else [one for one in found if one[1] != pa.timestamp("us", "UTC")]
-        for name, kind in others[:1]:
-            yield Violation(f"{named} for {name!r}" if moved else f"{named}, or microseconds", str(kind), field=name)
+    yield from in_one_form(times_of(page.query.view.case.table.columns, page.query.schema), FORMS[page.query.form])
 
 
 @_clause(
@@ -353,18 +353,17 @@ def dry_run_has_no_rows(query: QueryView) -> Iterator[Violation]:
 @_clause(
     "query-results.listing-has-rows",
     over=listings,
-    source=(DISCOVERY, PYTHON_QUERIES),
     level=Level.SHOULD,
     breaks="google-cloud-bigquery 3.47.0 (Python), which asks it for the schema of no rows (from its source)",
 )
 def listing_has_rows(call: ListingView) -> Iterator[Violation]:
     """jobs.getQueryResults, which has no format, lists the result of a query in Arrow as ``schema`` and ``rows``."""
     assert call.query is not None
-    if not call.ok or not call.complete:
-        if not call.ok:
-            yield Violation("status OK", f"{call.raw.status}: {call.raw.details}")
+    if not call.ok:
+        yield Violation("status OK", f"{call.raw.status}: {call.raw.details}")
+    elif not call.complete:
         return
-    if call.has_arrow:
+    elif call.has_arrow:
         yield Violation("rows in JSON", "fields of Arrow")
     elif not call.has("schema"):
         yield Violation("schema", "none", field="schema")
@@ -382,16 +381,7 @@ def listing_has_rows(call: ListingView) -> Iterator[Violation]:
 def listing_begins_at_the_index(call: ListingView) -> Iterator[Violation]:
     """The rows that jobs.getQueryResults lists are those of the result from ``startIndex`` on, up to a page token."""
     assert call.query is not None
-    rows = call.rows or []
-    expected = expected_of(call.query).slice(call.start)
-    if len(rows) > expected.num_rows or (len(rows) < expected.num_rows and not call.has("pageToken")):
-        yield Violation(f"{many(expected.num_rows, 'row')} from row {call.start}", many(len(rows), "row"), field="rows")
-    elif call.query.step.statement is QueryStatement.ORDERED and expected.schema.field(ROW_ID).type == pa.int64():
-        wanted = map(str, expected.column(ROW_ID).to_pylist())
-        for place, (one, found) in enumerate(zip(wanted, call.texts(ROW_ID), strict=False), call.start):
-            if one != found:
-                yield Violation(f"{ROW_ID} {one} at row {place}", found, field="rows")
-                return
+    yield from listed(expected_of(call.query).slice(call.start), call)
 
 
 @_clause(
@@ -410,3 +400,197 @@ def plain_query_has_rows(query: QueryView) -> Iterator[Violation]:
         yield Violation("schema", "none", field="schema")
     if not query.has("rows") and not query.has("pageToken") and (left := expected_of(query).num_rows):
         yield Violation(many(left, "row"), "no rows, and no pageToken", field="rows")
+
+
+# --- the stream of the job ------------------------------------------------------------------------
+
+_stream = registering((STORAGE_PROTO, JOB_STREAMS))
+
+
+@_stream("query-results.stream-is-served", over=served_results, breaks="every client: the rows behind the page")
+def stream_is_served(read: ResultView) -> Iterator[Violation]:
+    """ReadRows on ``projects/P/locations/L/jobs/J/streams/_default`` ends in OK, from each offset of the result."""
+    if not read.ok:
+        yield Violation("status OK", f"{read.raw.status}: {read.raw.details}")
+
+
+@_stream(
+    "query-results.first-message-has-the-schema",
+    over=lambda view: [read for read in served_results(view) if read.ok and read.responses],
+    breaks="ADBC: `failed to receive schema from ReadRows` (from its source)",
+)
+def first_message_has_the_schema(read: ResultView) -> Iterator[Violation]:
+    """The first message of the stream has the schema: the stream belongs to no session that could have it."""
+    if read.responses[0].schema is None:
+        yield Violation("arrow_schema", "a first response without it", response=0, field="arrow_schema")
+
+
+@_stream(
+    "query-results.stream-has-the-schema-of-the-page",
+    over=lambda view: [
+        read
+        for read in served_results(view)
+        if read.ok and read.has_form_of_page and any(response.schema for response in read.responses)
+    ],
+    breaks="google-cloud-bigquery 3.47.0 (Python), which reads every batch by the page's schema (from its source)",
+)
+def stream_has_the_schema_of_the_page(read: ResultView) -> Iterator[Violation]:
+    """The schema of the stream is that of the page, in each message that has one."""
+    page = read.query.schema if read.query is not None else None
+    if page is None or page.message.schema is None:
+        return
+    for response in read.responses:
+        own = response.schema.message.schema if response.schema is not None else None
+        if own is not None and (found := list(fields_differ(own, page.message.schema, "the schema of the page"))):
+            yield from (dataclasses.replace(one, response=response.response) for one in found)
+            return
+
+
+@_stream(
+    "query-results.unnamed-form-is-micros",
+    over=lambda view: [found for found in came(view) if not found.read.has_form_of_page],
+    source=ARROW_PROTO,
+    level=Level.SHOULD,
+    breaks="a program that has only the name of the stream reads times in a form that it did not ask for",
+)
+def unnamed_form_is_micros(found: ResultRead) -> Iterator[Violation]:
+    """The times of a read that names no form have microseconds, whatever form the query named: the proto's default."""
+    own = found.read.responses[0].schema if found.read.responses else None
+    yield from in_one_form(times_of(found.query.view.case.table.columns, own), pa.timestamp("us", "UTC"))
+
+
+@_stream(
+    "query-results.stream-has-the-rows-from-the-offset",
+    over=came,
+    breaks="every client: rows are lost, or come twice",
+)
+def stream_has_the_rows_from_the_offset(found: ResultRead) -> Iterator[Violation]:
+    """A read of the stream has every row of the result from its offset on, and the offset counts those of the page.
+
+    The page has the rows before the first offset, so that both together are the result, once.
+    """
+    expected, offset = expected_of(found.query), found.read.offset
+    left = max(0, expected.num_rows - offset)
+    if found.rows.num_rows != left:
+        yield Violation(f"{many(left, 'row')} from offset {offset}", many(found.rows.num_rows, "row"))
+    elif found.query.step.statement is QueryStatement.ORDERED:
+        yield from in_order(expected.slice(offset), found.rows)
+    else:
+        yield from among(expected, found.rows)
+
+
+@_stream(
+    "query-results.page-and-stream-are-the-result",
+    over=lambda view: [one for one in came(view) if one.page and one.read.offset == one.page.rows.num_rows > 0],
+    breaks="every client: rows are lost, or come twice",
+)
+def page_and_stream_are_the_result(found: ResultRead) -> Iterator[Violation]:
+    """The page, and the stream from the row behind it, have every row of the result once."""
+    assert found.page is not None
+    if not found.page.rows.schema.equals(found.rows.schema):
+        return  # the form of the stream is another than that of the page, which a clause of its own reports
+    match = match_rows(expected_of(found.query), pa.concat_tables([found.page.rows, found.rows]))
+    if not match.exact:
+        lost, more = len(match.missing), len(match.repeated) + len(match.foreign)
+        said = f"{many(lost, 'row')} missing, {many(more, 'row')} too many, {many(len(match.changed), 'row')} changed"
+        yield Violation("every row of the result, once", said)
+
+
+@_stream(
+    "query-results.reads-agree",
+    over=lambda view: [one for one in came(view) if one.before],
+    breaks="a client that reads on after a lost connection",
+)
+def reads_agree(found: ResultRead) -> Iterator[Violation]:
+    """Reads of one job give the same row at the same offset."""
+    before = found.before
+    assert before is not None
+    if (place := first_difference((found.rows, found.read.offset), (before.rows, before.read.offset))) is not None:
+        yield Violation(f"the rows of call {before.call}", f"another row at offset {place}")
+
+
+@_stream(
+    "query-results.end-has-no-rows",
+    over=lambda view: [
+        read
+        for read in served_results(view)
+        if read.ok and read.query is not None and read.offset >= expected_of(read.query).num_rows
+    ],
+)
+def end_has_no_rows(read: ResultView) -> Iterator[Violation]:
+    """A read from the number of all rows ends in OK without a message; so does that of a result without rows."""
+    if read.responses:
+        yield Violation("no response", many(len(read.responses), "response"))
+
+
+@_stream("query-results.stream-has-the-codec", over=came, level=Level.SHOULD)
+def stream_has_the_codec(found: ResultRead) -> Iterator[Violation]:
+    """The buffers of the stream are compressed by the codec that the read names."""
+    yield from in_responses(not_compressed, found)
+
+
+@_stream("query-results.stream-has-no-other-codec", over=came, breaks="clients without the other codec")
+def stream_has_noother_codec(found: ResultRead) -> Iterator[Violation]:
+    """The buffers of the stream are compressed by no codec but the one that the read names."""
+    yield from in_responses(other_codec, found)
+
+
+@_stream(
+    "query-results.other-location-is-not-found",
+    over=lambda view: [read for read in results(view) if read.step.location],
+    level=Level.SHOULD,
+)
+def other_location_is_not_found(read: ResultView) -> Iterator[Violation]:
+    """The stream of a job in a location that does not exist ends in NOT_FOUND, or in INVALID_ARGUMENT for its name."""
+    if read.raw.status not in ("NOT_FOUND", "INVALID_ARGUMENT"):
+        yield Violation("NOT_FOUND or INVALID_ARGUMENT", read.raw.status or "no status")
+
+
+@_stream(
+    "query-results.negative-offset-is-refused",
+    over=lambda view: [read for read in results(view) if read.step.offset.startswith("-")],
+    source=STORAGE_PROTO,
+    level=Level.SHOULD,
+    breaks="a client whose offset is wrong gets rows of another place",
+)
+def negative_offset_is_refused(read: ResultView) -> Iterator[Violation]:
+    """A read of the stream from a negative offset ends in an error: the offset "must be non-negative"."""
+    if read.ok:
+        yield Violation("INVALID_ARGUMENT, or another error", read.raw.status)
+
+
+@_stream(
+    "query-results.unknown-job-is-not-found",
+    over=lambda view: [read for read in results(view) if read.step.job],
+    breaks="every client: a job that a server has forgotten looks like one without rows",
+)
+def unknown_job_is_not_found(read: ResultView) -> Iterator[Violation]:
+    """The stream of a job that does not exist ends in an error, and never in OK as that of a result without rows."""
+    if read.ok:
+        yield Violation("NOT_FOUND", read.raw.status)
+
+
+@_stream(
+    "query-results.written-table-has-no-stream",
+    over=lambda view: [read for read in results(view) if read.step.written],
+    source=JOB_STREAMS,
+    level=Level.SHOULD,
+    breaks="clients that read the table where the stream is refused: rows of no order",
+)
+def written_table_has_no_stream(read: ResultView) -> Iterator[Violation]:
+    """The stream of a job that wrote into a table of its own ends in FAILED_PRECONDITION or INVALID_ARGUMENT.
+
+    The service says that it does not support such tables; its code is not recorded.
+    """
+    if read.raw.status not in ("FAILED_PRECONDITION", "INVALID_ARGUMENT"):
+        yield Violation("FAILED_PRECONDITION or INVALID_ARGUMENT", read.raw.status or "no status")
+
+
+@_stream("query-results.row-count-is-true", over=came)
+def row_count_is_true(found: ResultRead) -> Iterator[Violation]:
+    """``row_count`` of each message of the stream is the number of its rows."""
+    for response in found.read.responses:
+        rows = response.batch.arrow() if response.batch is not None else None
+        if rows is not None and rows.num_rows != response.row_count:
+            yield Violation(f"row_count {rows.num_rows}", f"row_count {response.row_count}", response=response.response)
+            return

@@ -12,11 +12,12 @@ from conformance.contain.text import many
 from conformance.contract.bytefields import BatchBytes, SchemaBytes
 from conformance.contract.clause import Violation
 from conformance.contract.comparing.matching import common, match_rows, row_hashes, show_row
+from conformance.protocols.storage_read.contract.queryview import ListingView
 from conformance.protocols.storage_read.contract.results import ResultRead
-from conformance.records import BqType, Column, Mode
+from conformance.records import ROW_ID, BqType, Column, Mode, QueryStatement
 from conformance.wire.arrow import DecodingError, schema_to_arrow
 
-__all__ = ["among", "first_difference", "in_order", "in_responses", "times_of"]
+__all__ = ["among", "first_difference", "in_one_form", "in_order", "in_responses", "listed", "times_of"]
 
 
 def among(expected: pa.Table, got: pa.Table) -> Iterator[Violation]:
@@ -40,6 +41,23 @@ def in_order(expected: pa.Table, got: pa.Table) -> Iterator[Violation]:
         yield Violation(many(len(wanted), "row"), many(len(came), "row"))
 
 
+def listed(expected: pa.Table, call: ListingView) -> Iterator[Violation]:
+    """Yield a violation if a listing has other rows than those expected: fewer of them need a page token."""
+    rows, count = call.rows or [], expected.num_rows
+    if len(rows) > count or (len(rows) < count and not call.has("pageToken")):
+        yield Violation(f"{many(count, 'row')} from row {call.start}", many(len(rows), "row"), field="rows")
+    elif _is_ordered(call) and expected.schema.field(ROW_ID).type == pa.int64():
+        wanted = map(str, expected.column(ROW_ID).to_pylist())
+        for place, (one, found) in enumerate(zip(wanted, call.texts(ROW_ID), strict=False), call.start):
+            if one != found:
+                yield Violation(f"{ROW_ID} {one} at row {place}", found, field="rows")
+                return
+
+
+def _is_ordered(call: ListingView) -> bool:
+    return call.query is not None and call.query.step.statement is QueryStatement.ORDERED
+
+
 def times_of(columns: Sequence[Column], own: SchemaBytes | None) -> list[tuple[str, pa.DataType]]:
     """Return each place of a TIMESTAMP in a schema, with the type that came for it; none of a schema that is none."""
     schema = own.message.schema if own is not None else None
@@ -53,6 +71,16 @@ def times_of(columns: Sequence[Column], own: SchemaBytes | None) -> list[tuple[s
         if came is not None and len(places := came.get_all_field_indices(column.name)) == 1
         for one in _times_in(column, column.name, came.field(places[0]).type)
     ]
+
+
+def in_one_form(found: Sequence[tuple[str, pa.DataType]], named: pa.DataType) -> Iterator[Violation]:
+    """Yield a violation if not every time has the form that is named, unless every one has microseconds."""
+    micros = pa.timestamp("us", "UTC")
+    if others := [one for one in found if one[1] != named]:
+        moved = len(others) < len(found) or named == micros
+        others = others if moved else [one for one in found if one[1] != micros]
+        for name, kind in others[:1]:
+            yield Violation(f"{named} for {name!r}" if moved else f"{named}, or microseconds", str(kind), field=name)
 
 
 def _times_in(column: Column, path: str, came: pa.DataType) -> Iterator[tuple[str, pa.DataType]]:
