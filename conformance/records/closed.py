@@ -205,6 +205,8 @@ class QueryStatement(enum.StrEnum):
     """The same, from the last to the first by the column ``row_id``."""
     NOTHING = "nothing"
     """Every column of no row."""
+    PARAMETER = "parameter"
+    """Every row and column, by a condition that is a parameter of the query."""
     CREATE = "create"
     """It makes an empty table with one column, so that there are no rows to answer with."""
     INSERT = "insert"

@@ -130,7 +130,7 @@ class SplitStream(CallStep):
 class RunQuery(CallStep):
     """Call ``jobs.query`` and remember its job as ``label``.
 
-    ``results`` is the ``queryResultsFormat`` (unset if empty), ``max_results`` the size of a page (unset if 0),
+    ``results`` is the ``queryResultsFormat`` (unset if empty), ``max_results`` the size of a page (unset if None),
     ``buffer_compression`` the codec of the batches, and ``timestamps`` the form of times: ``""`` (unset), ``"MICROS"``,
     ``"NANOS"`` or ``"PICOS"``. Without ``optional_job``, the server has to make a job. ``cached`` permits an answer
     from the cache, and a ``dry_run`` runs nothing.
@@ -143,7 +143,7 @@ class RunQuery(CallStep):
     label: str = "q"
     statement: QueryStatement = QueryStatement.SELECT
     results: str = "ARROW"
-    max_results: int = 0
+    max_results: int | None = None
     buffer_compression: str = ""
     timestamps: str = ""
     optional_job: bool = False
@@ -160,7 +160,7 @@ class ReadResult(CallStep):
     of the page), ``"end"`` (the number of all rows, as far as the answer says it) or ``"last"``. ``location`` and
     ``job`` replace those of the job. A step without such a job or place is skipped. ``listed`` calls
     ``jobs.getQueryResults`` in place of ReadRows. ``written`` reads the stream of the latest query that wrote its rows
-    into a table of its own.
+    into a table of its own. ``plain`` reads without options, as a program does that has only the name of the stream.
     """
 
     TAG: ClassVar[str] = "read-result"
@@ -175,6 +175,7 @@ class ReadResult(CallStep):
     job: str = ""
     listed: bool = False
     written: bool = False
+    plain: bool = False
     expect: Expect = Expect()
 
 

@@ -152,8 +152,8 @@ def test_case_without_columns_passes() -> None:
             "Case.steps[1].location: expected a text without lone surrogates but got",
         ),
         (
-            case(steps=(RunQuery(), AppendRows(1))),
-            "Case.steps[1]: expected no insertion behind a query: whether its result has the rows is open but got",
+            case(steps=(RunQuery(), AppendRows(1, again=True))),
+            "Case.steps[1]: expected no table made again behind a query: whether its job lasts is open but got",
         ),
         (case(steps=(RunQuery(results="arrow"),)), "Case.steps[0].results: expected one of ARROW, STRUCT_ENCODING"),
         (case(steps=(RunQuery(buffer_compression="GZIP"),)), "Case.steps[0].buffer_compression: expected one of LZ4"),

@@ -3,16 +3,14 @@
 Google's documents call the feature not yet available: a target is judged on it if it declares the capability
 ``query-results``. One clause is for every server. Google's client for Python takes an answer without the fields of
 Arrow for an empty result. A server that ignores the request loses every row, without an error.
-
-It is longer than other chapters: a page and the stream behind it are judged by the same few comparisons.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Final, TypeAlias
+from collections.abc import Iterator
+from typing import Any, Final
 
 import pyarrow as pa
 
@@ -27,25 +25,28 @@ from conformance.contract.sources import (
     PYTHON_QUERIES,
     QUERY_PAGES,
     STORAGE_PROTO,
-    Sources,
 )
 from conformance.protocols.storage_read.contract.buffercodecs import not_compressed, other_codec
-from conformance.protocols.storage_read.contract.queryview import ListingView, QueriesView, QueryView, ResultView
+from conformance.protocols.storage_read.contract.queryclauses import registering
+from conformance.protocols.storage_read.contract.queryview import FORMS, ListingView, QueryView, ResultView
 from conformance.protocols.storage_read.contract.resultrows import (
     among,
     first_difference,
+    in_one_form,
     in_order,
     in_responses,
+    listed,
     times_of,
 )
 from conformance.protocols.storage_read.contract.results import (
-    FORMS,
     NO_ROWS,
     ResultPage,
     ResultRead,
     answered,
     came,
+    counted,
     expected_of,
+    listings,
     pages,
     queries,
     results,
@@ -55,40 +56,18 @@ from conformance.protocols.storage_read.contract.results import (
 from conformance.protocols.storage_read.contract.violations import fields_differ
 from conformance.records import Level, QueryStatement
 
-Check: TypeAlias = Callable[[Any], Iterable[Violation]]
-
+ANSWERS: Final = (DISCOVERY, PYTHON_QUERIES)
 LOSES_ALL: Final = (
     "google-cloud-bigquery 3.47.0 (Python): `to_arrow` gives an empty table without an error, and total_rows is not 0"
 )
 
-
-def _registering(source: Sources) -> Callable[..., Callable[[Check], Check]]:
-    """Return what registers a clause with this source, on servers that declare to answer queries in Arrow."""
-
-    def register(
-        clause_id: str, *, over: Callable[[QueriesView], Sequence[Any]], **more: Any
-    ) -> Callable[[Check], Check]:
-        def of_queries(view: QueriesView) -> Sequence[Any]:
-            return over(view) if isinstance(view, QueriesView) and view.judges_results else ()
-
-        return clause(clause_id, over=of_queries, **{"source": source, **more})
-
-    return register
-
-
-_clause = _registering((DISCOVERY, PYTHON_QUERIES))
+_clause = registering(ANSWERS)
 
 
 # --- the answer -----------------------------------------------------------------------------------
 
 
-@clause(
-    "query-results.arrow-or-an-error",
-    over=selects,
-    source=(DISCOVERY, PYTHON_QUERIES),
-    level=Level.SHOULD,
-    breaks=LOSES_ALL,
-)
+@clause("query-results.arrow-or-an-error", over=selects, source=ANSWERS, level=Level.SHOULD, breaks=LOSES_ALL)
 def arrow_or_an_error(query: QueryView) -> Iterator[Violation]:
     """A query for results in ARROW is answered with Arrow, or with an error: never as if it had asked for nothing.
 
@@ -101,7 +80,11 @@ def arrow_or_an_error(query: QueryView) -> Iterator[Violation]:
         yield Violation("arrowSchema and arrowRecordBatch, or an error", f"an answer with {found}")
 
 
-@_clause("query-results.request-is-served", over=selects, breaks="every client that asks for Arrow")
+@_clause(
+    "query-results.request-is-served",
+    over=lambda view: [call for call in selects(view) if call.expected_codes == ("OK",)],
+    breaks="every client that asks for Arrow",
+)
 def request_is_served(query: QueryView) -> Iterator[Violation]:
     """jobs.query with ``queryResultsFormat`` ARROW ends in success, for a query that is valid."""
     if not query.ok:
@@ -228,7 +211,7 @@ def counts_are_texts(query: QueryView) -> Iterator[Violation]:
 
 @_clause(
     "query-results.token-says-that-rows-remain",
-    over=pages,
+    over=counted,
     breaks="google-cloud-bigquery 3.47.0 (Python): only pageToken tells it that rows remain",
 )
 def token_says_that_rows_remain(page: ResultPage) -> Iterator[Violation]:
@@ -246,8 +229,9 @@ def token_says_that_rows_remain(page: ResultPage) -> Iterator[Violation]:
 )
 def page_keeps_the_maximum(page: ResultPage) -> Iterator[Violation]:
     """A page has at most ``maxResults`` rows."""
-    if page.rows.num_rows > page.query.step.max_results:
-        yield Violation(f"at most {many(page.query.step.max_results, 'row')}", many(page.rows.num_rows, "row"))
+    most = page.query.step.max_results
+    if most is not None and page.rows.num_rows > most:
+        yield Violation(f"at most {many(most, 'row')}", many(page.rows.num_rows, "row"))
 
 
 @_clause(
@@ -271,7 +255,7 @@ def job_is_named(query: QueryView) -> Iterator[Violation]:
 
 @_clause(
     "query-results.times-have-one-form",
-    over=lambda view: [page for page in pages(view) if page.query.step.timestamps in FORMS],
+    over=lambda view: [page for page in pages(view) if page.query.form],
     source=(ARROW_PROTO, DISCOVERY),
     level=Level.SHOULD,
     breaks="clients that read every TIMESTAMP in the form that they asked for",
@@ -282,13 +266,7 @@ def times_have_one_form(page: ResultPage) -> Iterator[Violation]:
     The proto applies the form to columns "with the TIMESTAMP type". Whether it means those of 12 digits alone is open,
     and so are the bounds of RANGE.
     """
-    found = times_of(page)
-    named = FORMS[page.query.step.timestamps]
-    if others := [one for one in found if one[1] != named]:
-        moved = len(others) < len(found)
-        others = others if moved else [one for one in found if one[1] != pa.timestamp("us", "UTC")]
-        for name, kind in others[:1]:
-            yield Violation(f"{named} for {name!r}" if moved else f"{named}, or microseconds", str(kind), field=name)
+    yield from in_one_form(times_of(page.query.view.case.table.columns, page.query.schema), FORMS[page.query.form])
 
 
 @_clause(
@@ -374,28 +352,36 @@ def dry_run_has_no_rows(query: QueryView) -> Iterator[Violation]:
 
 @_clause(
     "query-results.listing-has-rows",
-    over=lambda view: [
-        call
-        for call in (view.listings if isinstance(view, QueriesView) else ())
-        if call.query is not None and call.query.has_arrow
-    ],
-    source=(DISCOVERY, PYTHON_QUERIES),
+    over=listings,
     level=Level.SHOULD,
     breaks="google-cloud-bigquery 3.47.0 (Python), which asks it for the schema of no rows (from its source)",
 )
 def listing_has_rows(call: ListingView) -> Iterator[Violation]:
     """jobs.getQueryResults, which has no format, lists the result of a query in Arrow as ``schema`` and ``rows``."""
     assert call.query is not None
-    if not call.ok or not call.complete:
-        if not call.ok:
-            yield Violation("status OK", f"{call.raw.status}: {call.raw.details}")
+    if not call.ok:
+        yield Violation("status OK", f"{call.raw.status}: {call.raw.details}")
+    elif not call.complete:
         return
-    if call.has_arrow:
+    elif call.has_arrow:
         yield Violation("rows in JSON", "fields of Arrow")
     elif not call.has("schema"):
         yield Violation("schema", "none", field="schema")
     elif expected_of(call.query).num_rows and not call.has("rows"):
         yield Violation("rows", "none", field="rows")
+
+
+@_clause(
+    "query-results.listing-begins-at-the-index",
+    over=lambda view: [call for call in listings(view) if call.rows is not None],
+    source=DISCOVERY,
+    level=Level.SHOULD,
+    breaks="clients that page through the rows by startIndex: rows are lost, or come twice",
+)
+def listing_begins_at_the_index(call: ListingView) -> Iterator[Violation]:
+    """The rows that jobs.getQueryResults lists are those of the result from ``startIndex`` on, up to a page token."""
+    assert call.query is not None
+    yield from listed(expected_of(call.query).slice(call.start), call)
 
 
 @_clause(
@@ -418,7 +404,7 @@ def plain_query_has_rows(query: QueryView) -> Iterator[Violation]:
 
 # --- the stream of the job ------------------------------------------------------------------------
 
-_stream = _registering((STORAGE_PROTO, JOB_STREAMS))
+_stream = registering((STORAGE_PROTO, JOB_STREAMS))
 
 
 @_stream("query-results.stream-is-served", over=served_results, breaks="every client: the rows behind the page")
@@ -442,7 +428,9 @@ def first_message_has_the_schema(read: ResultView) -> Iterator[Violation]:
 @_stream(
     "query-results.stream-has-the-schema-of-the-page",
     over=lambda view: [
-        read for read in served_results(view) if read.ok and any(response.schema for response in read.responses)
+        read
+        for read in served_results(view)
+        if read.ok and read.has_form_of_page and any(response.schema for response in read.responses)
     ],
     breaks="google-cloud-bigquery 3.47.0 (Python), which reads every batch by the page's schema (from its source)",
 )
@@ -456,6 +444,19 @@ def stream_has_the_schema_of_the_page(read: ResultView) -> Iterator[Violation]:
         if own is not None and (found := list(fields_differ(own, page.message.schema, "the schema of the page"))):
             yield from (dataclasses.replace(one, response=response.response) for one in found)
             return
+
+
+@_stream(
+    "query-results.unnamed-form-is-micros",
+    over=lambda view: [found for found in came(view) if not found.read.has_form_of_page],
+    source=ARROW_PROTO,
+    level=Level.SHOULD,
+    breaks="a program that has only the name of the stream reads times in a form that it did not ask for",
+)
+def unnamed_form_is_micros(found: ResultRead) -> Iterator[Violation]:
+    """The times of a read that names no form have microseconds, whatever form the query named: the proto's default."""
+    own = found.read.responses[0].schema if found.read.responses else None
+    yield from in_one_form(times_of(found.query.view.case.table.columns, own), pa.timestamp("us", "UTC"))
 
 
 @_stream(

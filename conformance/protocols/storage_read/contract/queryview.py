@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
+from urllib.parse import parse_qs, urlsplit
+
+import pyarrow as pa
 
 from conformance import wire
 from conformance.contain.parse import ForeignJsonError, parse_object
@@ -13,8 +16,10 @@ from conformance.contract.raised import remembered_property
 from conformance.protocols.storage_read.contract.view import ReadView, StorageCall, StorageView
 from conformance.records import Call, ReadResult, RunQuery, Step
 
-__all__ = ["CAPABILITY", "ListingView", "QueriesView", "QueryView", "ResultView"]
+__all__ = ["CAPABILITY", "FORMS", "ListingView", "QueriesView", "QueryView", "ResultView"]
 
+FORMS: Final = {"NANOS": pa.timestamp("ns", "UTC"), "PICOS": pa.utf8()}
+"""The Arrow types that a query may ask for in place of microseconds."""
 CAPABILITY: Final = "query-results"
 """What a server declares that answers queries in Arrow."""
 
@@ -81,6 +86,11 @@ class QueryView(_JsonView):
         """The request."""
         return parse_object(self.raw.request)
 
+    @property
+    def form(self) -> str:
+        """The form of times that it names, one of :data:`FORMS`; empty for microseconds."""
+        return self.step.timestamps if self.step.timestamps in FORMS else ""
+
     def _bytes(self, place: int) -> bytes | None:
         try:
             return arrow_in(self.answer or {}, ARROW_FIELDS[place])
@@ -117,6 +127,27 @@ class ListingView(_JsonView):
         """The query whose result it lists."""
         return self.view.query_of(self.step, self.index)
 
+    @remembered_property
+    def start(self) -> int:
+        """The index of the first row that it asks for."""
+        asked = parse_qs(urlsplit(self.raw.request.decode()).query)
+        return int(asked.get("startIndex", ["0"])[0])
+
+    @remembered_property
+    def rows(self) -> list[Any] | None:
+        """The rows in JSON; None if the answer has no list of them, runs still, or is in Arrow."""
+        found = (self.answer or {"rows": None}).get("rows") or []
+        listed = self.answer is not None and isinstance(found, list)
+        return found if listed and self.complete and not self.has_arrow else None
+
+    def texts(self, column: str) -> list[str]:
+        """The values of a column whose values are texts; empty if the rows or the schema have another form."""
+        try:
+            names = [field["name"] for field in (self.answer or {})["schema"]["fields"]]
+            return [str(row["f"][names.index(column)]["v"]) for row in self.rows or ()]
+        except (KeyError, IndexError, TypeError, ValueError):
+            return []
+
 
 class ResultView(ReadView):
     """A ReadRows call on the stream of a query's job."""
@@ -134,11 +165,30 @@ class ResultView(ReadView):
         """The query whose job it reads."""
         return None if self.step.written else self.view.query_of(self.step, self.index)
 
+    @property
+    def codec(self) -> str:
+        """The codec that the read names; empty for none."""
+        return "" if self.query is None or self.step.plain else self.query.step.buffer_compression
+
+    @property
+    def has_form_of_page(self) -> bool:
+        """True unless the read names another form of times than the query."""
+        return self.query is None or self.form == self.query.form
+
+    @property
+    def form(self) -> str:
+        """The form of times that the read names, one of :data:`FORMS`; empty for microseconds."""
+        return "" if self.query is None or self.step.plain else self.query.form
+
     @remembered_property
     def schema(self) -> wire.Schema | None:
-        """The schema that the batches have to fit: the page's, else the first response's."""
+        """The schema that the batches have to fit: the page's, else the first response's.
+
+        A read in another form of times than the page has its own.
+        """
         own = self.responses[0].schema if self.responses else None
-        for bytes_ in (self.query.schema if self.query else None, own):
+        page = self.query.schema if self.query is not None and self.has_form_of_page else None
+        for bytes_ in (page, own):
             if bytes_ is not None and bytes_.message.schema is not None:
                 return bytes_.message.schema
         return None

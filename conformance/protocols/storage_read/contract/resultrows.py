@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import pyarrow as pa
 
 from conformance.contain.text import many
-from conformance.contract.bytefields import BatchBytes
+from conformance.contract.bytefields import BatchBytes, SchemaBytes
 from conformance.contract.clause import Violation
 from conformance.contract.comparing.matching import common, match_rows, row_hashes, show_row
-from conformance.protocols.storage_read.contract.results import ResultPage, ResultRead
-from conformance.records import BqType, Column, Mode
+from conformance.protocols.storage_read.contract.queryview import ListingView
+from conformance.protocols.storage_read.contract.results import ResultRead
+from conformance.records import ROW_ID, BqType, Column, Mode, QueryStatement
 from conformance.wire.arrow import DecodingError, schema_to_arrow
 
-__all__ = ["among", "first_difference", "in_order", "in_responses", "times_of"]
+__all__ = ["among", "first_difference", "in_one_form", "in_order", "in_responses", "listed", "times_of"]
 
 
 def among(expected: pa.Table, got: pa.Table) -> Iterator[Violation]:
@@ -40,19 +41,46 @@ def in_order(expected: pa.Table, got: pa.Table) -> Iterator[Violation]:
         yield Violation(many(len(wanted), "row"), many(len(came), "row"))
 
 
-def times_of(page: ResultPage) -> list[tuple[str, pa.DataType]]:
-    """Return each place of a TIMESTAMP in a page, with the type that came for it; none of a schema that is none."""
-    schema = page.query.schema.message.schema if page.query.schema is not None else None
+def listed(expected: pa.Table, call: ListingView) -> Iterator[Violation]:
+    """Yield a violation if a listing has other rows than those expected: fewer of them need a page token."""
+    rows, count = call.rows or [], expected.num_rows
+    if len(rows) > count or (len(rows) < count and not call.has("pageToken")):
+        yield Violation(f"{many(count, 'row')} from row {call.start}", many(len(rows), "row"), field="rows")
+    elif _is_ordered(call) and expected.schema.field(ROW_ID).type == pa.int64():
+        wanted = map(str, expected.column(ROW_ID).to_pylist())
+        for place, (one, found) in enumerate(zip(wanted, call.texts(ROW_ID), strict=False), call.start):
+            if one != found:
+                yield Violation(f"{ROW_ID} {one} at row {place}", found, field="rows")
+                return
+
+
+def _is_ordered(call: ListingView) -> bool:
+    return call.query is not None and call.query.step.statement is QueryStatement.ORDERED
+
+
+def times_of(columns: Sequence[Column], own: SchemaBytes | None) -> list[tuple[str, pa.DataType]]:
+    """Return each place of a TIMESTAMP in a schema, with the type that came for it; none of a schema that is none."""
+    schema = own.message.schema if own is not None else None
     try:
         came = None if schema is None else schema_to_arrow(schema)
     except DecodingError:
         return []
     return [
         one
-        for column in page.query.view.case.table.columns
+        for column in columns
         if came is not None and len(places := came.get_all_field_indices(column.name)) == 1
         for one in _times_in(column, column.name, came.field(places[0]).type)
     ]
+
+
+def in_one_form(found: Sequence[tuple[str, pa.DataType]], named: pa.DataType) -> Iterator[Violation]:
+    """Yield a violation if not every time has the form that is named, unless every one has microseconds."""
+    micros = pa.timestamp("us", "UTC")
+    if others := [one for one in found if one[1] != named]:
+        moved = len(others) < len(found) or named == micros
+        others = others if moved else [one for one in found if one[1] != micros]
+        for name, kind in others[:1]:
+            yield Violation(f"{named} for {name!r}" if moved else f"{named}, or microseconds", str(kind), field=name)
 
 
 def _times_in(column: Column, path: str, came: pa.DataType) -> Iterator[tuple[str, pa.DataType]]:
@@ -78,6 +106,6 @@ def in_responses(
 ) -> Iterator[Violation]:
     """Yield what is wrong in the first message of a stream in which something is."""
     for response in found.read.responses:
-        for violation in check(response.batch, found.query.step.buffer_compression):
+        for violation in check(response.batch, found.read.codec):
             yield dataclasses.replace(violation, response=response.response)
             return

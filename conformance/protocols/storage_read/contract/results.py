@@ -13,25 +13,25 @@ from typing import Any, Final
 import pyarrow as pa
 
 from conformance.contract.view import once_per_view
-from conformance.protocols.storage_read.contract.queryview import QueriesView, QueryView, ResultView
+from conformance.protocols.storage_read.contract.queryview import ListingView, QueriesView, QueryView, ResultView
+from conformance.protocols.storage_read.contract.subjects import before_step
 from conformance.records import ROW_ID, QueryStatement
 from conformance.wire.arrow import DecodingError, schema_to_arrow
 
-__all__ = ["FORMS", "NO_ROWS", "ResultPage", "ResultRead", "answered", "came", "expected_of", "pages", "queries",
-           "results", "selects", "served_results"]  # fmt: skip
+__all__ = ["NO_ROWS", "ResultPage", "ResultRead", "answered", "came", "counted", "expected_of", "listings", "pages",
+           "queries", "results", "selects", "served_results"]  # fmt: skip
 
 NO_ROWS: Final = (QueryStatement.CREATE, QueryStatement.INSERT, QueryStatement.WRONG)
 """The statements that have no result."""
-FORMS: Final = {"NANOS": pa.timestamp("ns", "UTC"), "PICOS": pa.utf8()}
-"""The Arrow types that a query may ask for in place of microseconds."""
 _INSTANT: Final = re.compile(
     r"([0-9]{4}-[0-9]{2}-[0-9]{2})[T ]([0-9]{2}:[0-9]{2}:[0-9]{2})(\.[0-9]{1,12})?(?:Z|\+00:00)"
 )
 
 
 def expected_of(query: QueryView) -> pa.Table:
-    """Return the rows of the result, in the order of the query if it has one."""
-    table = query.view.table
+    """Return the rows of the result, in the order of the query if it has one: those that the table had then."""
+    now = before_step(query.view, query.raw.step)
+    table = query.view.table.slice(now.first, now.end - now.first)
     if query.step.statement is QueryStatement.NOTHING:
         return table.slice(0, 0)
     if query.step.statement is QueryStatement.ORDERED:
@@ -76,7 +76,7 @@ class ResultRead:
     def rows(self) -> pa.Table:
         """The rows that came; none, of the page's schema, if no message did."""
         if batches := list(self.read.batches or ()):
-            return in_micros(pa.Table.from_batches(batches), self.query)
+            return in_micros(pa.Table.from_batches(batches), self.query, self.read.form)
         page = _without_rows(self.query)
         return self.read.view.table.slice(0, 0) if page is None else page
 
@@ -91,8 +91,21 @@ def results(view: QueriesView) -> Sequence[ResultView]:
     return view.results if isinstance(view, QueriesView) else ()
 
 
+def listings(view: QueriesView) -> list[ListingView]:
+    """Return the calls of jobs.getQueryResults about queries that were answered in Arrow."""
+    calls = view.listings if isinstance(view, QueriesView) else ()
+    return [call for call in calls if call.query is not None and call.query.has_arrow]
+
+
 def selects(view: QueriesView) -> list[QueryView]:
-    """Return the queries for rows in Arrow that have to be served, but for those that still run."""
+    """Return the queries for rows in Arrow that have to be served, but for those that still run.
+
+    What answers a query for a page of no rows is open, but for its token.
+    """
+    return [call for call in _asked(view) if call.step.max_results != 0]
+
+
+def _asked(view: QueriesView) -> list[QueryView]:
     return [
         call
         for call in queries(view)
@@ -111,7 +124,16 @@ def answered(view: QueriesView) -> list[QueryView]:
 
 def pages(view: QueriesView) -> list[ResultPage]:
     """Return the pages that can be decoded."""
-    found = ((call, page_of(call)) for call in answered(view) if call.schema is not None)
+    return _decoded(answered(view))
+
+
+def counted(view: QueriesView) -> list[ResultPage]:
+    """Return the pages that can be decoded, those of queries for a page of no rows too."""
+    return _decoded([call for call in _asked(view) if call.has_arrow])
+
+
+def _decoded(answers: Sequence[QueryView]) -> list[ResultPage]:
+    found = ((call, page_of(call)) for call in answers if call.schema is not None)
     return [ResultPage(call, rows) for call, rows in found if rows is not None]
 
 
@@ -119,20 +141,20 @@ def page_of(query: QueryView) -> pa.Table | None:
     """Return the rows of a page; None if its batch cannot be decoded. A page without a batch has no rows."""
     if query.batch is not None:
         batch = query.batch.arrow()
-        return None if batch is None else in_micros(pa.Table.from_batches([batch]), query)
+        return None if batch is None else in_micros(pa.Table.from_batches([batch]), query, query.form)
     return None if query.has("arrowRecordBatch") else _without_rows(query)
 
 
-def in_micros(rows: pa.Table, query: QueryView) -> pa.Table:
-    """Return rows with their times in microseconds, if they came in the form that the query names."""
-    if query.step.timestamps not in FORMS:
+def in_micros(rows: pa.Table, query: QueryView, form: str) -> pa.Table:
+    """Return rows of a query with their times in microseconds, if they came in the form that was named."""
+    if not form:
         return rows
     wanted = query.view.table.schema
     for place, field in enumerate(rows.schema):
         if field.name not in wanted.names or field.type == (kind := wanted.field(field.name).type):
             continue
         with contextlib.suppress(ValueError, pa.ArrowException):  # it is another type, which the clauses report
-            if query.step.timestamps == "NANOS":
+            if form == "NANOS":
                 column = rows.column(place).cast(kind)
             else:
                 values = rows.column(place).to_pylist()
@@ -165,7 +187,7 @@ def _without_rows(query: QueryView) -> pa.Table | None:
     """Return no rows, of the page's schema; None if it cannot be read."""
     schema = query.schema.message.schema if query.schema is not None else None
     try:
-        return None if schema is None else in_micros(schema_to_arrow(schema).empty_table(), query)
+        return None if schema is None else in_micros(schema_to_arrow(schema).empty_table(), query, query.form)
     except DecodingError:
         return None
 

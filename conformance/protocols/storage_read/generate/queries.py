@@ -53,7 +53,7 @@ def draw_query(choices: Choices, label: str, statement: QueryStatement, *, rows:
     query = RunQuery(
         label=label,
         statement=statement,
-        max_results=choices.pick((0, 0, 1, 2, 3, 7, 1000)),
+        max_results=choices.pick((None, None, 1, 2, 3, 7, 1000)),
         buffer_compression=choices.pick(("", "", "LZ4_FRAME", "ZSTD")),
         timestamps=choices.pick(("", "", "MICROS", "PICOS")),
         optional_job=one_in(choices, 2),

@@ -134,8 +134,8 @@ def _check_reads(case: Case) -> None:
             for key, name in (("location", step.location), ("job", step.job)):
                 if not name.isascii():
                     raise RecordError(f"{path}.{key}", "a name in ASCII", name)
-        if isinstance(step, AppendRows) and queries:
-            raise RecordError(path, "no insertion behind a query: whether its result has the rows is open", step.TAG)
+        if isinstance(step, AppendRows) and step.again and queries:
+            raise RecordError(path, "no table made again behind a query: whether its job lasts is open", step.TAG)
 
 
 def _check_offset(step: ReadRows | ReadResult, path: str) -> None:
@@ -155,7 +155,7 @@ def _check_query(step: RunQuery, path: str, table: Table) -> None:
     ):
         if value not in allowed:
             raise RecordError(f"{path}.{key}", f"one of {', '.join(allowed[1:])}, or none", value)
-    if step.max_results < 0:
+    if step.max_results is not None and step.max_results < 0:
         raise RecordError(f"{path}.max_results", "a number of rows from 0", step.max_results)
     if step.statement in _NO_ROWS:
         return

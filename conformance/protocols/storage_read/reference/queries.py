@@ -34,7 +34,8 @@ LOCATION: Final = "us"
 _FOREVER: Final = 1 << 62
 
 _SELECT: Final = re.compile(
-    r"SELECT \* FROM `([^`]+)`\.`([^`]+)`\.`([^`]+)`(?P<ordered> ORDER BY row_id DESC)?(?P<nothing> LIMIT 0)?"
+    r"SELECT \* FROM `([^`]+)`\.`([^`]+)`\.`([^`]+)`(?P<asks> WHERE @every)?"
+    r"(?P<ordered> ORDER BY row_id DESC)?(?P<nothing> LIMIT 0)?"
 )
 _CREATE: Final = re.compile(r"CREATE TABLE `([^`]+)`\.`([^`]+)`\.`([^`]+)` \(x INT64\)")
 _INSERT: Final = re.compile(
@@ -135,6 +136,8 @@ class Queries(abc.ABC):
         found = _SELECT.fullmatch(text)
         if found is None:
             raise QueryRefusedError(f"Syntax error: this server selects whole tables, got {text!r:.100}")
+        if found["asks"] and not body.get("queryParameters"):
+            raise QueryRefusedError("Query parameter 'every' not found")
         snapshot = self.catalogue.snapshot(TableId(*found.groups()[:3]))
         rows = snapshot.rows.slice(0, 0) if found["nothing"] else snapshot.rows
         if found["ordered"]:

@@ -283,7 +283,8 @@ class Conversation:
         if step.written:
             job, options, offset = self._names.job, RunQuery(), int(step.offset) if step.offset.isdecimal() else 0
         elif query is not None and query.job and (place := place_in(query, step.offset)) is not None:
-            job, options, offset = job_name(query, step), query.options, place
+            job, offset = job_name(query, step), place
+            options = RunQuery() if step.plain else query.options
         else:
             job, options, offset = "", RunQuery(), 0
         if not job:

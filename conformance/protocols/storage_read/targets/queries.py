@@ -61,27 +61,27 @@ def query_body(step: RunQuery, names: Names) -> bytes:
         body["arrowSerializationOptions"] = options
     if step.dry_run:
         body["dryRun"] = True
-    if step.max_results:
+    if step.max_results is not None:
         body["maxResults"] = step.max_results
+    if step.statement is QueryStatement.PARAMETER:
+        every = {"name": "every", "parameterType": {"type": "BOOL"}, "parameterValue": {"value": "true"}}
+        body |= {"parameterMode": "NAMED", "queryParameters": [every]}
     body["jobCreationMode"] = "JOB_CREATION_OPTIONAL" if step.optional_job else "JOB_CREATION_REQUIRED"
     return json.dumps(body, ensure_ascii=False).encode()
 
 
 def _statement(statement: QueryStatement, names: Names) -> str:
-    match statement:
-        case QueryStatement.ORDERED:
-            return ordered_statement(names)
-        case QueryStatement.NOTHING:
-            return f"{select_statement(names)} LIMIT 0"
-        case QueryStatement.CREATE:
-            return f"CREATE TABLE `{names.project}`.`{names.dataset}`.`{names.table}{CREATED}` (x INT64)"
-        case QueryStatement.INSERT:
-            place = f"`{names.project}`.`{names.dataset}`.`{names.table}`"
-            return f"INSERT INTO {place} {select_statement(names)} WHERE FALSE"
-        case QueryStatement.WRONG:
-            return "SELEC 1"
-        case _:
-            return select_statement(names)
+    place = f"`{names.project}`.`{names.dataset}`.`{names.table}`"
+    selected = select_statement(names)
+    others = {
+        QueryStatement.ORDERED: ordered_statement(names),
+        QueryStatement.NOTHING: f"{selected} LIMIT 0",
+        QueryStatement.PARAMETER: f"{selected} WHERE @every",
+        QueryStatement.CREATE: f"CREATE TABLE {place[:-1]}{CREATED}` (x INT64)",
+        QueryStatement.INSERT: f"INSERT INTO {place} {selected} WHERE FALSE",
+        QueryStatement.WRONG: "SELEC 1",
+    }
+    return others.get(statement, selected)
 
 
 def as_call(call: Call, status: int, body: bytes) -> Call:

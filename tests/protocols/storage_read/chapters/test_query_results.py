@@ -215,3 +215,54 @@ def test_times_of_another_digit_are_other_rows(exchanges: dict[str, Exchange]) -
 
     assert changed != batch
     assert "page-has-rows-of-the-result" in found
+
+
+def listed(exchange: Exchange, spoil: Spoil) -> Exchange:
+    """The exchange with another answer to its last listing."""
+    *others, last = exchange.calls
+    answer = json.loads(last.responses[0])
+    spoil(answer)
+    changed = dataclasses.replace(last, responses=(json.dumps(answer).encode(),))
+    return dataclasses.replace(exchange, calls=(*others, changed))
+
+
+LISTINGS = [
+    pytest.param(lambda a: None, set(), id="the rows from the index on"),
+    pytest.param(lambda a: a.update(rows=[{"f": [{"v": 1900}]}]), set(), id="a number, which is no text"),
+    pytest.param(lambda a: (a.pop("rows"), a.update(pageToken="2"))[1], {"listing-has-rows"}, id="no row yet"),
+    pytest.param(lambda a: a.update(rows=[{"f": [{"v": "1902"}]}]), {"listing-begins-at-the-index"}, id="another row"),
+    pytest.param(lambda a: a.update(rows=a["rows"] * 2), {"listing-begins-at-the-index"}, id="too many"),
+    pytest.param(lambda a: a.update(rows=5), set(), id="no list"),
+    pytest.param(lambda a: a.update(rows=[5]), set(), id="a row of another form"),
+    pytest.param(lambda a: a.update(rows=[{"f": []}]), set(), id="a row without cells"),
+    pytest.param(lambda a: a.update(schema={"fields": 5}), set(), id="no names"),
+]
+
+
+@pytest.mark.parametrize(("spoil", "clauses"), LISTINGS)
+def test_a_listing_begins_at_its_index(exchanges: dict[str, Exchange], spoil: Spoil, clauses: set[str]) -> None:
+    """The last listing of three rows, from the last one to the first, is that of the row at index 2."""
+    case = CASES["query-results.listing"]
+
+    assert failed(case, listed(exchanges[case.id], spoil)) == clauses
+
+
+def test_a_server_may_refuse_parameters(exchanges: dict[str, Exchange]) -> None:
+    """What it has of SQL is no part of query results."""
+    case = CASES["query-results.parameter"]
+    first, *_ = exchanges[case.id].calls
+    refused = dataclasses.replace(first, status="INVALID_ARGUMENT", responses=())
+
+    assert failed(case, dataclasses.replace(exchanges[case.id], calls=(refused,), skipped_steps=(1,))) == set()
+
+
+def test_what_a_page_of_no_rows_has_is_open(exchanges: dict[str, Exchange]) -> None:
+    """But for its token, if the answer has Arrow."""
+    case = CASES["query-results.zero-maximum"]
+
+    def without_arrow(answer: dict[str, Any]) -> None:
+        del answer["arrowSchema"], answer["arrowRecordBatch"], answer["pageToken"]
+
+    verdicts = judge(case, spoilt(exchanges[case.id], without_arrow), materialise(case.table), clauses=CHAPTER)
+    assert not any(one.outcome is Outcome.FAIL for one in verdicts)
+    assert failed(case, spoilt(exchanges[case.id], lambda a: a.pop("pageToken"))) == {"token-says-that-rows-remain"}

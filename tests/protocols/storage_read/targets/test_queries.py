@@ -38,6 +38,19 @@ def test_a_query_names_its_format_and_its_options() -> None:
     assert not {"queryResultsFormat", "arrowSerializationOptions", "maxResults"} & set(plain)
 
 
+def test_a_page_of_no_rows_is_asked_for() -> None:
+    """It is another request than one without a maximum."""
+    assert json.loads(query_body(RunQuery(max_results=0), NAMES))["maxResults"] == 0
+
+
+def test_a_parameter_is_named_with_its_value() -> None:
+    """In the text and beside it."""
+    asked = json.loads(query_body(RunQuery(statement=QueryStatement.PARAMETER), NAMES))
+
+    assert asked["query"] == "SELECT * FROM `p`.`d`.`t` WHERE @every"
+    assert (asked["parameterMode"], [one["name"] for one in asked["queryParameters"]]) == ("NAMED", ["every"])
+
+
 def test_the_tables_that_a_statement_makes_are_known() -> None:
     """They are removed with the table of the case."""
     made = [tables_of(step, NAMES) for step in (RunQuery(), RunQuery(statement=QueryStatement.CREATE))]

@@ -34,6 +34,7 @@ from conformance.protocols.storage_read.reference.mutants import (  # noqa: F401
     lifetimes,
     projections,
     queries,
+    querymeetings,
     reads,
     refused,
     remade,
