@@ -232,12 +232,29 @@ class LazyGroup(click.Group):
 
 
 def _ending(error: Exception) -> Exception:
-    """The error with which a command ends that ``error`` ended: one of the user's, or a defect of the suite."""
+    """The error with which a command ends that ``error`` ended: an interrupt, one of the user's, or a defect of the
+    suite.
+    """
+    if _is_of_an_interrupt(error):
+        return Interrupted()
     if isinstance(error, ModuleNotFoundError) and error.name and not error.name.startswith("conformance"):
         return Unusable(missing(error.name))
     if isinstance(error, RuntimeError) and str(error) == _NO_THREAD:
         return Unusable("no more threads can be started: raise the limit on processes (ulimit -u), or end some")
     return Unusable(_sentence(error)) if _is_unusable(error) else SuiteBrokeError(error)
+
+
+def _is_of_an_interrupt(error: BaseException) -> bool:
+    """True for an interrupt and for an error that it became.
+
+    Python 3.11 turns what ``__set_name__`` raises, while a class is made at an import, into a ``RuntimeError``.
+    """
+    seen: BaseException | None = error
+    while seen is not None:
+        if isinstance(seen, KeyboardInterrupt):
+            return True
+        seen = seen.__cause__
+    return False
 
 
 def _one_sentence(error: click.UsageError, command: str) -> Unusable:

@@ -31,7 +31,8 @@ def named_files(names: Iterable[str]) -> list[Path]:
     """The files that a user names, each once: files, directories with all files below them, patterns, and ``-``.
 
     Files and directories whose names begin with a dot are left out of directories. A pattern is for systems whose
-    shell does not expand it, and may contain ``**``, which does not follow links.
+    shell does not expand it, and may contain ``**``, which does not follow links. A directory that may not be read is
+    among the files: it cannot be judged either, and what is in it is not lost without a word.
 
     Raises:
         Unusable: nothing has one of the names, there is no file in a directory, or a pattern fits too much.
@@ -41,32 +42,86 @@ def named_files(names: Iterable[str]) -> list[Path]:
 
 def _named(name: str) -> list[Path]:
     path = Path(name)
-    if path == STANDARD_INPUT or (path.exists() and not path.is_dir()):
+    if path == STANDARD_INPUT or (_is_there(path) and not _is_folder(path)):
         return [path]
-    found = sorted(_below(path) if path.is_dir() else (each for each in _matched(name) if not each.is_dir()))
+    search = _Search()
+    paths = search.below(path) if _is_folder(path) else search.matched(name)
+    found = sorted({*(each for each in paths if not _is_folder(each)), *search.unread})
     if not found:
         raise Unusable(f"{name}: expected a file, a directory of files, a pattern or `-`, and found no file")
     return found
 
 
-def _below(folder: Path) -> Iterator[Path]:
-    """Every file below a folder; links to folders are not followed, because one may lead back."""
-    return (path for inside in _folders([folder]) for path in _inside(inside) if not path.is_dir())
+def _is_there(path: Path) -> bool:
+    """True also for what the system does not let us ask about: to read it says why."""
+    try:
+        return path.exists()
+    except OSError:
+        return True
 
 
-def _matched(pattern: str) -> Iterable[Path]:
-    """What has a name of the pattern, each once: a part after the other, and after each part the paths that fit so far.
+def _is_folder(path: Path) -> bool:
+    """False also for what the system does not let us ask about."""
+    try:
+        return path.is_dir()
+    except OSError:
+        return False
 
-    ``glob`` tries each way in which ``**`` fit, and follows links: eight of them and a link to its own folder have no
-    end.
-    """
-    whole = Path(pattern)
-    reached: Iterable[Path] = [Path(whole.anchor)]
-    for part in whole.parts[bool(whole.anchor) :]:
-        reached = _few(pattern, _folders(reached) if part == EVERYTHING else _one_further(reached, part))
-    if whole.name == EVERYTHING:
-        reached = _few(pattern, (path for folder in reached for path in _inside(folder)))
-    return reached
+
+class _Search:
+    """One search for files, with the folders that it had to enter and could not."""
+
+    def __init__(self) -> None:
+        self.unread: set[Path] = set()
+
+    def below(self, folder: Path) -> Iterator[Path]:
+        """All below a folder; links to folders are not followed, because one may lead back."""
+        return (path for inside in self._folders([folder]) for path in self._inside(inside))
+
+    def matched(self, pattern: str) -> Iterable[Path]:
+        """What has a name of the pattern, each once: a part after the other, and after each part the paths that fit so
+        far.
+
+        ``glob`` tries each way in which ``**`` fit, and follows links: eight of them and a link to its own folder have
+        no end.
+        """
+        whole = Path(pattern)
+        reached: Iterable[Path] = [Path(whole.anchor)]
+        for part in whole.parts[bool(whole.anchor) :]:
+            reached = _few(pattern, self._folders(reached) if part == EVERYTHING else self._one_further(reached, part))
+        if whole.name == EVERYTHING:
+            reached = _few(pattern, (path for folder in reached for path in self._inside(folder)))
+        return reached
+
+    def _one_further(self, folders: Iterable[Path], part: str) -> Iterator[Path]:
+        if not glob.has_magic(part):
+            yield from (path for folder in folders if _is_there(path := folder / part))
+            return
+        hidden = part.startswith(".")
+        for folder in folders:
+            yield from (path for path in self._inside(folder, hidden=hidden) if fnmatch.fnmatchcase(path.name, part))
+
+    def _folders(self, starts: Iterable[Path]) -> Iterator[Path]:
+        """The folders of ``starts`` and all folders below them, each once and before those in it."""
+        found: set[Path] = set()
+        waiting = list(starts)
+        while waiting:
+            folder = waiting.pop()
+            if folder in found or not _is_folder(folder):
+                continue
+            found.add(folder)
+            yield folder
+            waiting += [path for path in self._inside(folder) if _is_folder(path) and not path.is_symlink()]
+
+    def _inside(self, folder: Path, *, hidden: bool = False) -> list[Path]:
+        """What is in a folder; nothing if it is none, or is gone by now."""
+        try:
+            return [folder / name for name in os.listdir(folder) if hidden or not name.startswith(".")]  # noqa: PTH208
+        except (NotADirectoryError, FileNotFoundError):
+            return []
+        except OSError:
+            self.unread.add(folder)
+            return []
 
 
 def _few(pattern: str, paths: Iterable[Path]) -> dict[Path, None]:
@@ -74,36 +129,6 @@ def _few(pattern: str, paths: Iterable[Path]) -> dict[Path, None]:
     if len(found) > MOST_FILES:
         raise Unusable(f"{pattern}: expected a pattern of at most {MOST_FILES} files and directories, got more")
     return found
-
-
-def _one_further(folders: Iterable[Path], part: str) -> Iterator[Path]:
-    if not glob.has_magic(part):
-        yield from (path for folder in folders if (path := folder / part).exists())
-        return
-    hidden = part.startswith(".")
-    for folder in folders:
-        yield from (path for path in _inside(folder, hidden=hidden) if fnmatch.fnmatchcase(path.name, part))
-
-
-def _folders(starts: Iterable[Path]) -> Iterator[Path]:
-    """The folders of ``starts`` and all folders below them, each once and before those in it."""
-    found: set[Path] = set()
-    waiting = list(starts)
-    while waiting:
-        folder = waiting.pop()
-        if folder in found or not folder.is_dir():
-            continue
-        found.add(folder)
-        yield folder
-        waiting += [path for path in _inside(folder) if path.is_dir() and not path.is_symlink()]
-
-
-def _inside(folder: Path, *, hidden: bool = False) -> list[Path]:
-    """What is in a folder; nothing if it cannot be read, or is none."""
-    try:
-        return [folder / name for name in os.listdir(folder) if hidden or not name.startswith(".")]  # noqa: PTH208
-    except OSError:
-        return []
 
 
 def read_named(path: Path) -> bytes:

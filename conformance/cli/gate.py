@@ -10,9 +10,10 @@ from pathlib import Path
 import click
 
 from conformance.cli._causes import report_at
+from conformance.cli._group import Unusable
 from conformance.cli._options import EXISTING, FILE
 from conformance.contain.text import many
-from conformance.report.gatefile import make_gate, write_gate
+from conformance.report.gatefile import GateError, make_gate, read_gate, write_gate
 
 
 @click.command()
@@ -35,6 +36,7 @@ def command(*, paths: tuple[Path, ...], out: Path) -> None:
     \b
     Exit status: 0 written; 1 written, but no cell held in each run; 2 unusable input.
     """  # noqa: D301  # click wants the character, not the escape
+    _leave_what_is_no_gate(out)
     # A file that is no report is refused before all of it is read for its digest.
     reports = [report_at(path) for path in paths]
     gate = make_gate([(str(path), _digest(path), report) for path, report in zip(paths, reports, strict=True)])
@@ -44,6 +46,17 @@ def command(*, paths: tuple[Path, ...], out: Path) -> None:
     every = f"each of {len(reports)} runs" if len(reports) > 1 else "1 run"
     click.echo(f"{out}: {many(len(gate.cells), 'cell')} held in {every}{others}")
     sys.exit(0 if gate.cells else 1)
+
+
+def _leave_what_is_no_gate(out: Path) -> None:
+    """Refuse to replace a file of the user under the default name: nobody named it, and only a gate is made again."""
+    if click.get_current_context().get_parameter_source("out") is not click.core.ParameterSource.DEFAULT:
+        return
+    if out.exists():
+        try:
+            read_gate(out)
+        except GateError as error:
+            raise Unusable(f"{error}; name another file with --out, or this one to replace it") from None
 
 
 def _digest(path: Path) -> str:

@@ -176,6 +176,9 @@ def command(
     With --command, --grpc or --entry it asks nothing, and each option that is missing has its default. FILE is
     NAME.toml by default. Exit status: 0, or 2 if the answers make no target or FILE exists.
     """  # noqa: D301  # click wants the character, not the escape
+    for option in ("start", "grpc", "entry", "ca", "token_command", "token_variable"):
+        if given[option] == "":  # as of a shell's variable that is not set: it would mean that nothing was said
+            raise Unusable(f"{_shown(option)}: expected a value, got an empty one")
     decided = any(given[option] is not None for option in ("start", "grpc", "entry"))
     if not decided and not sys.stdin.isatty():
         raise Unusable("expected --command, --grpc or --entry, because standard input is no terminal to ask at")
@@ -331,8 +334,12 @@ def _refuse(answers: GivenAnswers, kind: str, *options: str) -> None:
     """Refuse options that would change nothing for this kind of target."""
     for option in options:
         if answers.given[option] is not None:
-            shown = "command" if option == "start" else option.replace("_", "-")
-            raise Unusable(f"expected no --{shown} for a {kind}, got {answers.given[option]!r}")
+            raise Unusable(f"expected no {_shown(option)} for a {kind}, got {answers.given[option]!r}")
+
+
+def _shown(option: str) -> str:
+    """An option as a user writes it."""
+    return f"--{'command' if option == 'start' else option.replace('_', '-')}"
 
 
 def _name_of(folder: Path) -> str:

@@ -13,6 +13,7 @@ from typing import Final
 import click
 
 from conformance.cli._group import Unusable
+from conformance.cli._interrupts import Interrupted
 from conformance.cli._judging import judged_again
 from conformance.cli._options import EXISTING, FILE
 from conformance.cli._outputs import all_option
@@ -151,6 +152,8 @@ def command(
     if code:
         click.echo(f"{program[0]}: {in_words(code)}", err=True)
     fails = judge and _judged(out, journal.written, complete=complete)
+    if program and code is None and not fails:  # a signal came first, and the command may have had more to say
+        raise Interrupted(f"the command was ended before its end; {out} has what was recorded until then")
     sys.exit(1 if fails or code else 0)
 
 

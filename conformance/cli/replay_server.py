@@ -11,6 +11,7 @@ import click
 
 from conformance.cli._common import corpus_option, find_case
 from conformance.cli._group import Unusable
+from conformance.cli._interrupts import Interrupted
 from conformance.cli._one import put
 from conformance.cli._options import EXISTING, FILE
 from conformance.contain.errors import CannotStart
@@ -98,6 +99,8 @@ def command(
     if code:
         click.echo(f"{program[0]}: {in_words(code)}", err=True)
         sys.exit(1)
+    if program and code is None:  # a signal came first
+        raise Interrupted("the command was ended before its end")
 
 
 def _plan(path: Path | None) -> tuple[PlannedFault, ...]:

@@ -34,6 +34,7 @@ from conformance.cli._options import (
 from conformance.cli._outputs import conclude, output_options, reported
 from conformance.cli._progress import progress, quiet_option, watch
 from conformance.cli._runoptions import RunOptions
+from conformance.contain.text import safe
 from conformance.contract.viewing import profile_of
 from conformance.disk.files import DiskError, data_file
 from conformance.engine.casestep import drawn
@@ -297,12 +298,17 @@ def _in_parts(asked: RunOptions, settings: Settings, spec: TargetSpec) -> tuple[
         for left in folder.glob("part-*-of-*.jsonl"):
             left.unlink()
         with progress("cases of all shards", measure=lambda: judged_in(folder)):
-            events = [_as_asked(event) for event in run_parts(list(each), asked.parallel, folder)]
+            events = [_as_asked(event) for event in run_parts(list(each), asked.parallel, folder, say=_warn)]
         try:
             deque(writer.copy(events), maxlen=0)
         except DiskError as error:
             writer.failure = error
     return fold(events), writer
+
+
+def _warn(sentence: str) -> None:
+    """A sentence on standard error, which may quote foreign text."""
+    click.echo(safe(sentence), err=True)
 
 
 def _as_asked(event: Event) -> Event:

@@ -176,7 +176,8 @@ def write_whole(path: Path, data: bytes | str, *, durable: bool = False) -> None
     with naming(path):
         # Resolved, so that a symbolic link stays and its target is replaced. The temporary file is in the directory
         # of the target, because a rename is atomic only inside one file system.
-        final = Path(os.path.realpath(path))  # resolve() raises on a link to itself
+        # A pipe stays as it is: /dev/stdout leads to one through a link whose text is no path.
+        final = path if is_pipe(path) else Path(os.path.realpath(path))  # resolve() raises on a link to itself
         if is_pipe(final):
             write_pipe(final, content)
             return

@@ -40,10 +40,11 @@ def held(path: Path, *, advice: str = "wait until it ends", wait: bool = False) 
         InUseError: another process has the lock, or this process has it elsewhere; ``advice`` ends the sentence.
         DiskError: the directory of the lock does not exist and cannot be made, or a symbolic link is in its place.
     """
-    final = Path(os.path.realpath(path))  # resolve() raises on a link to itself
-    if final.exists() and not (final.is_file() or final.is_dir()):
+    # Asked of the path itself: /dev/stdout leads to a pipe through a link whose text is no path.
+    if path.exists() and not (path.is_file() or path.is_dir()):
         yield
         return
+    final = Path(os.path.realpath(path))  # resolve() raises on a link to itself
     place = final.with_name(f".{final.name}.lock")
     file = _locked(path, place, advice=advice, wait=wait)
     try:

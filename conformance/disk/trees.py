@@ -31,10 +31,11 @@ def walk(top: Path) -> Iterator[tuple[Path, list[str], list[str]]]:
     """As ``os.walk``: each folder with the names of the folders and of the other things in it.
 
     The caller may take folders out of their list: these are not searched. A link to a folder is among the folders and
-    is not followed, and a folder that may not be read is left out.
+    is not followed. A folder that another program removes meanwhile is left out.
 
     Raises:
         TooDeepError: folders nest more than :data:`DEEPEST` times.
+        OSError: ``top`` is no folder, or a folder may not be read: what is in it must not be lost without a word.
     """
     waiting = [(top, 0)]
     while waiting:
@@ -44,7 +45,9 @@ def walk(top: Path) -> Iterator[tuple[Path, list[str], list[str]]]:
         try:
             with os.scandir(parent) as found:
                 entries = list(found)
-        except OSError:
+        except FileNotFoundError:
+            if parent == top:
+                raise
             continue
         folders = [entry.name for entry in entries if _is_folder(entry, links=True)]
         others = sorted({entry.name for entry in entries}.difference(folders))

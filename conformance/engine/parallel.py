@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -35,13 +35,15 @@ class PartError(ValueError):
     """A shard could not run; the message is that shard's own error message."""
 
 
-def run_parts(arguments: Sequence[str], count: int, folder: Path) -> list[Event]:
+def run_parts(arguments: Sequence[str], count: int, folder: Path, *, say: Callable[[str], None]) -> list[Event]:
     """The events of ``conformance run`` with ``arguments``, run as ``count`` shards; their logs go to ``folder``.
 
-    An interrupt ends all shards; the events up to then are returned, as those of an incomplete run.
+    An interrupt ends all shards; the events up to then are returned, as those of an incomplete run. So are they if a
+    signal that nobody sent through this process ended a shard, such as that of a system without memory: what it and
+    the others had judged is kept. ``say`` gets a sentence about it.
 
     Raises:
-        PartError: a shard found its input unusable.
+        PartError: a shard found its input unusable, or nothing of it was begun.
         KeyboardInterrupt: an interrupt came before every shard had begun its log.
     """
     folder.mkdir(parents=True, exist_ok=True)
@@ -63,10 +65,20 @@ def run_parts(arguments: Sequence[str], count: int, folder: Path) -> list[Event]
     if interrupted and not all(log.exists() for log in logs.values()):
         raise KeyboardInterrupt
     fine = (*_JUDGED, _INTERRUPTED) if interrupted else _JUDGED
-    for part, log in zip(parts, logs.values(), strict=True):
-        if part.code not in fine or not log.exists():
+    for part, (shard, log) in zip(parts, logs.items(), strict=True):
+        if part.code is not None and part.code < 0 and _has_begun(log):
+            say(f"shard {shard}: {in_words(part.code)}; the report is incomplete")
+        elif part.code not in fine or not log.exists():
             raise PartError(part.tail.text().removeprefix("Error: ") or in_words(part.code))
     return merge([list(read_log(log)) for log in logs.values()])
+
+
+def _has_begun(log: Path) -> bool:
+    """True if the log of a shard has its first event."""
+    if not log.exists():
+        return False
+    with log.open("rb") as file:
+        return file.readline().endswith(b"\n")
 
 
 def judged_in(folder: Path) -> int:

@@ -274,7 +274,10 @@ def _crate(making: _Making) -> None:
 def _copy(making: _Making) -> None:
     places, file = making.places, making.spec.file
     for copied in making.wanted.copy:
-        found = sorted((places.root / "venv").glob(f"lib/python*/site-packages/{copied.source}"))
+        packages = sorted((places.root / "venv").glob("lib/python*/site-packages"))
+        # Resolved: ".." in the source, or a link that a package brings, may lead to any file of this machine.
+        places_of = ((folder, path) for folder in packages for path in sorted(folder.glob(copied.source)))
+        found = [path for folder, path in places_of if path.resolve().is_relative_to(folder.resolve())]
         if not found:
             raise TargetError(
                 f"{file}: target.environment.copy: no installed package contains a file {copied.source!r}"

@@ -144,3 +144,18 @@ def test_a_reader_that_goes_away_does_not_change_the_status(here: Path, monkeypa
 
     assert conformance_("report", "1.jsonl", "--gate", "gate.toml").exit_code == 0
     assert conformance_("report", "faulty.jsonl", "--gate", "gate.toml").exit_code == 1
+
+
+def test_a_file_of_the_user_under_the_default_name_stays(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody named it; a gate is made again, and so is a file that is named."""
+    (here / "own").mkdir()
+    monkeypatch.chdir(here / "own")
+    Path("gate.toml").write_text("mine = 1\n", encoding="utf-8")
+
+    refused = conformance_("gate", "../faulty.jsonl")
+
+    assert refused.exit_code == 2
+    assert refused.stderr.endswith("name another file with --out, or this one to replace it\n")
+    assert Path("gate.toml").read_text(encoding="utf-8") == "mine = 1\n"
+    assert conformance_("gate", "../faulty.jsonl", "--out", "gate.toml").exit_code == 0
+    assert conformance_("gate", "../faulty.jsonl").exit_code == 0

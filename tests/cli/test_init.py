@@ -206,7 +206,8 @@ class TestOptions:
             (("--grpc", "a:1", "--token-command", "'"), '--token-command: expected words as in a shell, got "\'": '),
             (("--entry", "a", "--command", "b"), "expected no --command for a serializer, got 'b'"),
             (("--kind", "program", "--grpc", "a:1"), "expected no --grpc for a program, got 'a:1'"),
-            (("--kind", "program", "--command", ""), "my-emulator.toml: target.start.command: expected a program and"),
+            (("--kind", "program", "--command", ""), "--command: expected a value, got an empty one"),
+            (("--kind", "program", "--command", " "), "my-emulator.toml: target.start.command: expected a program and"),
             (("--grpc", "a:1", "--not-offered", "split"), "my-emulator.toml: target.not_offered: expected names of "),
             (("--name", "No Name", "--grpc", "a:1"), "No Name.toml: target.name: expected lower-case letters, "),
             (("--command", "\udcff {grpc_port} {rest_port}"), "my-emulator.toml: expected TOML: "),
@@ -329,3 +330,11 @@ def test_packages_to_install_are_written(place: Path) -> None:
 def test_a_package_that_nothing_installs_is_refused(given: str, message: str) -> None:
     """The key and the form of each package are checked before the file is written."""
     assert message in refused("--entry", "m", "--install", given)
+
+
+@pytest.mark.parametrize("option", ["--command", "--grpc", "--entry", "--ca", "--token-command", "--token-variable"])
+def test_an_empty_value_is_not_taken_for_none(option: str) -> None:
+    """A shell's variable that is not set: the file would describe another server, or send no token."""
+    given = [] if option in {"--command", "--entry"} else ["--grpc", "localhost:1"]
+
+    assert refused(*given, option, "") == f"{option}: expected a value, got an empty one"

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from conformance.cli import campaign, drift, golden, prove
+from conformance.cli._group import SuiteBrokeError, _ending
 from conformance.cli._interrupts import Interrupted, orderly, until_interrupted
 from conformance.cli._many import Run, judge_all
 from conformance.cli._progress import Progress, watch
@@ -298,3 +299,12 @@ def test_processor_time_that_is_used_up_is_said_once() -> None:
         with pytest.raises(KeyboardInterrupt):
             signal.raise_signal(signal.SIGXCPU)
         signal.raise_signal(signal.SIGXCPU)
+
+
+def test_an_interrupt_that_python_turned_into_an_error_is_one() -> None:
+    """While a class is made at an import, Python 3.11 makes a RuntimeError of an interrupt: that is no defect."""
+    error = RuntimeError("Error calling __set_name__")
+    error.__cause__ = KeyboardInterrupt()
+
+    assert isinstance(_ending(error), Interrupted)
+    assert isinstance(_ending(RuntimeError("other")), SuiteBrokeError)

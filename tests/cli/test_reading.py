@@ -114,3 +114,40 @@ def test_a_pattern_that_fits_too_much_is_refused(tree: Path, monkeypatch: pytest
 
     with pytest.raises(Unusable, match="expected a pattern of at most 5 files and directories, got more"):
         named_files(["*/*/*/*/*/*/*"])
+
+
+@pytest.mark.parametrize("pattern", ["", "**/*.arrow"])
+def test_a_folder_that_may_not_be_read_is_not_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pattern: str
+) -> None:
+    """It is named as what cannot be judged; without this, `check` on a folder would be clean without its files."""
+    (tmp_path / "shut").mkdir()
+    (tmp_path / "a.arrow").touch()
+    real = os.listdir
+
+    def listdir(path: Path) -> list[str]:
+        if path.name == "shut":
+            raise PermissionError(13, "Permission denied", str(path))
+        return real(path)
+
+    monkeypatch.setattr(os, "listdir", listdir)
+
+    assert named_files([str(tmp_path / pattern)]) == [tmp_path / "a.arrow", tmp_path / "shut"]
+    assert named_files([str(tmp_path / "shut"), str(tmp_path / "a.arrow")])[0] == tmp_path / "shut"
+
+
+def test_what_the_system_keeps_secret_costs_no_other_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A link into another user's folder: to ask what is there is refused, and to read it says so."""
+    (tmp_path / "a.arrow").touch()
+    (tmp_path / "link").symlink_to("/root/secret")
+    real = Path.stat
+
+    def stat(path: Path, *, follow_symlinks: bool = True) -> os.stat_result:
+        if path.name == "link" and follow_symlinks:
+            raise PermissionError(13, "Permission denied", str(path))
+        return real(path, follow_symlinks=follow_symlinks)
+
+    monkeypatch.setattr(Path, "stat", stat)
+
+    assert named_files([str(tmp_path)]) == [tmp_path / "a.arrow", tmp_path / "link"]
+    assert named_files([str(tmp_path / "link")]) == [tmp_path / "link"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import signal
 import sys
@@ -233,3 +234,23 @@ def test_a_pipe_as_a_certificate_is_not_waited_for(here: Path, monkeypatch: pyte
 
     assert result.exit_code == 2
     assert "nothing came through the pipe" in result.output
+
+
+@pytest.mark.parametrize("name", ["record", "replay_server"])
+def test_a_command_that_a_signal_cut_short_is_no_success(
+    here: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """SIGTERM ends the proxy in order; but the command had not come to its end: nobody may take it for passed."""
+    del here
+    module = importlib.import_module(f"conformance.cli.{name}")
+    if name == "record":
+        monkeypatch.setattr(module, "_record", lambda *given: (None, ()))
+        arguments = ["record", "--upstream", "127.0.0.1:1", "--out", "said.log"]
+    else:
+        monkeypatch.setattr(module, "run", lambda *given: None)
+        arguments = ["replay-server", "--no-tls", "rows.plain"]
+
+    result = conformance_(*arguments, "--", "true")
+
+    assert result.exit_code == 130, result.output
+    assert "interrupted: the command was ended before its end" in result.stderr

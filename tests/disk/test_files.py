@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import resource
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from conformance.disk.files import DiskError, TooLargeError, read_text, read_whole, write_inside, write_whole
+from conformance.disk.locks import held
 
 FULL = Path("/dev/full")
 needs_full = pytest.mark.skipif(not FULL.exists(), reason="/dev/full is Linux's")
@@ -155,3 +157,16 @@ def test_an_error_of_reading_names_the_file() -> None:
         read_whole(Path("/proc/self/mem"))
 
     assert raised.value.filename == "/proc/self/mem"
+
+
+def test_a_link_of_the_kernel_to_a_pipe_is_written_through() -> None:
+    """/dev/stdout of a command in a pipe: the text of the link is no path."""
+    read, write = os.pipe()
+    try:
+        write_whole(Path(f"/dev/fd/{write}"), "text")
+        assert os.read(read, 10) == b"text"
+        with held(Path(f"/dev/fd/{write}")):
+            pass
+    finally:
+        os.close(read)
+        os.close(write)

@@ -104,3 +104,30 @@ def test_what_is_mounted_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
     (left,) = tmp_path.rglob("precious")
     assert mounted == "top" or not list(tmp_path.rglob("other"))
     assert left.parent.stat().st_ino == number
+
+
+def test_a_folder_that_may_not_be_read_is_no_empty_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is in it must not be lost without a word; a folder that is gone by now has nothing in it."""
+    (tmp_path / "top" / "shut").mkdir(parents=True)
+    real = os.scandir
+
+    def scandir(path: Path) -> object:
+        if path.name == "shut":
+            raise error
+        return real(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    error: OSError = PermissionError(13, "Permission denied", str(tmp_path / "top" / "shut"))
+    with pytest.raises(PermissionError, match="shut"):
+        list(walk(tmp_path / "top"))
+    error = FileNotFoundError(2, "No such file or directory", str(tmp_path / "top" / "shut"))
+    assert [path for path, _, _ in walk(tmp_path / "top")] == [tmp_path / "top"]
+
+
+@pytest.mark.parametrize("kind", ["missing", "pipe"])
+def test_what_is_no_folder_cannot_be_searched(tmp_path: Path, kind: str) -> None:
+    """A pipe in the place of a folder of cases is no folder without cases."""
+    if kind == "pipe":
+        os.mkfifo(tmp_path / kind)
+    with pytest.raises(OSError, match=kind):
+        list(walk(tmp_path / kind))

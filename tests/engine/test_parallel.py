@@ -45,7 +45,7 @@ def test_the_logs_of_the_shards_are_one_run(status: int, tmp_path: Path, monkeyp
     """Whether or not the target passes, every shard has judged its cases."""
     asked = shell(f'while read -r line; do echo "$line"; done < {saved(tmp_path)}/$1 > $2; exit {status}', monkeypatch)
 
-    events = run_parts(["--seed", "7"], 2, tmp_path / "parts")
+    events = run_parts(["--seed", "7"], 2, tmp_path / "parts", say=pytest.fail)
 
     assert asked == [(["--seed", "7"], "1/2"), (["--seed", "7"], "2/2")]
     assert isinstance(events[0], RunStarted)
@@ -74,7 +74,7 @@ def test_a_shard_that_could_not_run_says_why(
     shell(script, monkeypatch)
 
     with pytest.raises(PartError) as raised:
-        run_parts([], 2, tmp_path)
+        run_parts([], 2, tmp_path, say=pytest.fail)
 
     assert str(raised.value).strip() == said.strip()
 
@@ -97,3 +97,21 @@ def test_all_shards_are_asked_to_end_before_one_is_waited_for() -> None:
     parallel._end_in_order([Part("a"), Part("b")])  # type: ignore[list-item]  # all of a process that is asked for
 
     assert heard == ["end a", "end b", "wait for a", "wait for b"]
+
+
+@pytest.mark.parametrize("lines", [1, 2])
+def test_a_shard_that_a_signal_ended_costs_only_its_own_cases(
+    lines: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What all shards have judged is kept, and the run has no end: its report is incomplete."""
+    whole = f"[ $1 = 1 ] && {{ cat {saved(tmp_path)}/1 > $2; exit 0; }}"
+    shell(f"{whole}; head -n {lines} {tmp_path}/2 > $2; kill -9 $$", monkeypatch)
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+
+    said: list[str] = []
+
+    events = run_parts([], 2, tmp_path / "parts", say=said.append)
+
+    assert [event.case_id for event in events if isinstance(event, CaseJudged)] == ["a", "b"][:lines]
+    assert not any(isinstance(event, RunEnded) for event in events)
+    assert said == ["shard 2/2: the process was ended by SIGKILL; the report is incomplete"]

@@ -120,3 +120,46 @@ def socket_of_a_server_that_runs(place: Path, cookie: str) -> Command:
     asked = f"{sys.executable} -c 'import socket; socket.socket(socket.AF_UNIX).connect(\"s\")'"
     ended = f"{SUITE} serve --flight --socket s; status=$?; {asked} || touch events/forbidden.taken"
     return _script(f"{begun}; {ended}; kill %1 || kill $!; wait; exit $status")
+
+
+# --- names that lead elsewhere ------------------------------------------------------------------------
+
+
+@register("disk.corpus-is-a-pipe", Part.COMMAND, Expected(status=(2,), says="Not a directory"))
+def corpus_is_a_pipe(place: Path, cookie: str) -> Command:
+    """A pipe is in the place of the folder of cases."""
+    return _script(f"mkfifo cases; {SUITE} run --corpus cases --no-readers")
+
+
+@register("disk.gate-over-a-file-of-the-user", Part.COMMAND, Expected(status=(2,), says="to replace it"), deadline=30.0)
+def gate_over_a_file_of_the_user(place: Path, cookie: str) -> Command:
+    """A file of the user, which is no gate, has the name that `gate` gives its own."""
+    made = f"{SUITE} run --select types.bool --no-readers --log log.jsonl >first.txt 2>&1; echo mine >gate.toml"
+    ended = f"{SUITE} gate log.jsonl; status=$?; [ $(cat gate.toml) = mine ] || touch events/forbidden.lost"
+    return _script(f"{made}; {ended}; exit $status")
+
+
+@register("disk.report-through-a-link-to-a-pipe", Part.COMMAND, Expected(status=(0,)), deadline=30.0)
+def report_through_a_link_to_a_pipe(place: Path, cookie: str) -> Command:
+    """A gate and a log go to `/dev/stdout`, which is a pipe: the text of the link is no path."""
+    made = f"{SUITE} run --select types.bool --no-readers --log log.jsonl >first.txt 2>&1"
+    gate = f"{SUITE} gate log.jsonl --out /dev/stdout | grep -q schema_version || touch events/forbidden.gate"
+    log = f"{SUITE} run --select types.bool --no-readers --log /dev/stdout | grep -q run-ended"
+    return _script(f"{made}; {gate}; {log} || touch events/forbidden.log")
+
+
+@register(
+    "process.one-of-two-shards-is-killed",
+    Part.COMMAND,
+    Expected(status=(1,), says="the process was ended by SIGKILL; the report is incomplete"),
+    deadline=90.0,
+)
+def one_of_two_shards_is_killed(place: Path, cookie: str) -> Command:
+    """The system kills one of the two processes of `run --parallel 2`, as it does without memory."""
+    lock = "x.jsonl.parts/.part-2-of-2.jsonl.lock"
+    judged = "grep -q case-judged x.jsonl.parts/part-2-of-2.jsonl 2>first.txt"
+    killed = f"for _ in $(seq 600); do {judged} && break; sleep 0.1; done; kill -9 $(cut -d ' ' -f 1 {lock})"
+    cases = "--cases 0 --scenarios 0 --no-readers --select 'types.*' --select 'rows.*'"
+    return _script(
+        f"({killed}) & {SUITE} run --parallel 2 {cases} --repeat 3 --log x.jsonl; status=$?; wait; exit $status"
+    )

@@ -158,6 +158,8 @@ def packages(monkeypatch: pytest.MonkeyPatch) -> None:
         pack = root / "venv" / "lib" / "python3.11" / "site-packages" / "pack"
         pack.mkdir(parents=True)
         (pack / "data.bin").write_bytes(b"data")
+        (root / "ready").touch()
+        (pack / "elsewhere").symlink_to(root / "ready")
         installing.install(spec, wanted, root, say)
 
     monkeypatch.setattr(environments, "install", install_with_pack)
@@ -174,6 +176,8 @@ def test_files_of_packages_are_copied_into_the_home(target_file: Write, packages
     ("source", "target", "message"),
     [
         ("pack/none.bin", "x", "no installed package contains a file 'pack/none.bin'"),
+        ("../../../../../ready", "x", r"no installed package contains a file '\.\./"),
+        ("pack/elsewhere", "x", "no installed package contains a file 'pack/elsewhere'"),
         ("pack/data.bin", "../../x", "'../../x' lies outside the target's home"),
     ],
 )
