@@ -149,7 +149,8 @@ def _places(reported: dict[str, Any], adapter: Adapter) -> list[str | None]:
     """The places of this machine that the build or the command contains; the build reads ``{here}``, and leaves it."""
     command, both = str(reported.get("command")), str([reported.get("command"), reported.get("build")])
     here = str(adapter.here.resolve()) if "{here}" in command else None
-    python = sys.executable if "{python}" in both else None
+    # An environment has several names of its interpreter, and a script may be started by another one than `-m`.
+    python = str(Path(sys.executable).parent) if "{python}" in both else None
     return [here, python, pyspark_jars() if "{pyspark_jars}" in both else None]
 
 

@@ -37,6 +37,14 @@ MORE_RESPONSES: Final = 32
 """A stream that a client abandons has so many bytes of text in so many responses."""
 CALLS: Final = 20
 """Calls of a stream that are refused, when it is refused for good: more than any client makes."""
+LONG: Final = 100_000
+"""The rows of a long response: more than an int16 counts, and than the caches of most decoders expect."""
+MANY: Final = 300
+"""The streams of a session with many: more than a client has threads."""
+RST_STREAM: Final = "Received RST_STREAM with error code 2"
+"""What gRPC says of a stream that a proxy resets. Google's clients look for it and resume:
+https://github.com/googleapis/java-bigquerystorage/pull/419 and the readers of Python and Go.
+"""
 LARGEST: Final = 4 << 20
 """The most bytes of a recording of a healthy situation: larger ones measure the program's pipe."""
 
@@ -118,6 +126,7 @@ def of_case(case: Case, exchange: Exchange) -> Iterator[Set]:
 
 def faulty() -> Iterator[Set]:
     """Every situation in which the table of numbers is not simply served."""
+    yield from _large()
     yield from _empty()
     yield from _interrupted()
     yield from _refused()
@@ -127,6 +136,17 @@ def faulty() -> Iterator[Set]:
 
 def _of(name: str, kind: Situation, title: str, plan: Iterable[PlannedFault] = (), read: FullRead | None = None) -> Set:
     return Set(f"{kind}.{name}", kind, title, read or numbers(), _expected(), tuple(plan))
+
+
+def _large() -> Iterator[Set]:
+    """What is correct, and rare: a response of very many rows, and as many streams as large clusters ask for."""
+    made = _of(
+        "long-response", Situation.HEALTHY, f"the only response has {LONG:,} rows", read=numbers((1,), rows=LONG)
+    )
+    yield dataclasses.replace(made, expected=pa.Table.from_batches([_batch(0, LONG)]), ordered=True)
+    made = _of("many-streams", Situation.HEALTHY, f"the session has {MANY} streams", read=numbers((1,) * MANY))
+    rows = [_batch(stream * RESPONSES * ROWS, ROWS) for stream in range(MANY)]
+    yield dataclasses.replace(made, expected=pa.Table.from_batches(rows))
 
 
 def _empty() -> Iterator[Set]:
@@ -158,6 +178,12 @@ def _interrupted() -> Iterator[Set]:
             Situation.INTERRUPTED,
             f"the connection breaks once {behind}",
             [PlannedFault(FaultKind.RESET, stream=0, responses=after)],
+        )
+        yield _of(
+            f"rst-stream.after-{after}",
+            Situation.INTERRUPTED,
+            f"a read ends once with INTERNAL and the text {RST_STREAM!r} {behind}",
+            [PlannedFault(FaultKind.STATUS, stream=0, responses=after, code="INTERNAL", details=RST_STREAM)],
         )
     yield _of(
         "inside-a-message",

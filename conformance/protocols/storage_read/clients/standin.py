@@ -25,7 +25,7 @@ __all__ = ["FAULTS"]
 
 SECONDS: Final = 30.0
 ATTEMPTS: Final = 5
-"""Calls for one stream that end with UNAVAILABLE in a row, before the client gives up."""
+"""Calls for one stream that are lost in a row, before the client gives up."""
 
 WHOLE: Final = "client.interrupted-is-whole-or-error"
 FAULTS: Final[Mapping[str, StandinFault]] = {
@@ -40,7 +40,7 @@ FAULTS: Final[Mapping[str, StandinFault]] = {
     "skips-broken": StandinFault("It skips a batch that cannot be decoded.", "client.broken-is-error"),
     "keeps-calls": StandinFault("It leaves the call of a read that fails as it is.", "client.cancels-what-it-abandons"),
     "starts-again": StandinFault("It resumes from row 0 and keeps what it had.", WHOLE),
-    "gives-up": StandinFault("It makes an error of UNAVAILABLE.", "client.resumes"),
+    "gives-up": StandinFault("It makes an error of a lost connection.", "client.resumes"),
     "one-too-far": StandinFault(
         "It resumes one row behind the place that it has reached.", "client.resumes-at-its-offset", ("client.resumes",)
     ),
@@ -82,7 +82,7 @@ class WrongRead:
         return table.slice(0, table.num_rows - 1) if self.fault == "drops-last-row" else table
 
     def stream(self, name: str, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-        """The batches of a stream in their order, resumed after UNAVAILABLE."""
+        """The batches of a stream in their order, resumed where the connection was lost."""
         found: list[pa.RecordBatch] = []
         offset = failed = 0
         while True:
@@ -94,7 +94,7 @@ class WrongRead:
                 break
             except grpc.RpcError as error:
                 failed += 1
-                if error.code() is not grpc.StatusCode.UNAVAILABLE:
+                if not _is_lost(error):
                     if self.fault == "silent":
                         break
                     raise
@@ -131,6 +131,12 @@ class WrongRead:
                 raise
             return None
         return batch
+
+
+def _is_lost(error: grpc.RpcError) -> bool:
+    """Whether the connection was lost, so that the read goes on behind what came."""
+    reset = error.code() is grpc.StatusCode.INTERNAL and "RST_STREAM" in (error.details() or "")
+    return reset or error.code() is grpc.StatusCode.UNAVAILABLE
 
 
 def answer(fault: str, asked: Mapping[str, Any]) -> dict[str, Any]:

@@ -24,7 +24,7 @@ def test_ids_are_unique_and_begin_with_their_kind() -> None:
 
     assert len({one.id for one in made}) == len(made)
     assert all(one.id.startswith(f"{one.kind}.") for one in made)
-    assert {one.kind for one in made} == set(Situation) - {Situation.HEALTHY, Situation.OPEN, Situation.MUTATED}
+    assert {one.kind for one in made} == set(Situation) - {Situation.OPEN, Situation.MUTATED}
 
 
 def test_the_tape_has_places_between_all_responses() -> None:
@@ -32,6 +32,18 @@ def test_the_tape_has_places_between_all_responses() -> None:
     tape = next(iter(next(one for one in faulty() if one.kind is Situation.INTERRUPTED).tapes))
 
     assert [stream.places for stream in tape.streams] == [tuple(range(0, RESPONSES * ROWS + 1, ROWS))] * STREAMS
+
+
+def test_what_is_large_has_the_rows_that_are_expected() -> None:
+    """Each stream has its own."""
+    for name, streams, rows in (("healthy.long-response", 1, 100_000), ("healthy.many-streams", 300, 4)):
+        made = of(name)
+
+        assert len(made.read.streams) == streams
+        counts = [proto.ReadRowsResponse.FromString(one.responses[0]).row_count for one in made.read.streams]
+        assert counts == [rows] * streams
+        assert made.expected.num_rows == streams * rows
+        assert len(set(made.expected.column("number").to_pylist())) == streams * rows
 
 
 def test_only_the_first_stream_is_changed() -> None:
