@@ -110,7 +110,9 @@ class Supervised:
         # Reentrant: the handler of a signal may ask while the main thread is in the middle of asking.
         self._asking = threading.RLock()
         self._mark = secrets.token_hex(16)
-        marked = {**import_environment(command, environment), MARK: self._mark}
+        # A program of a program that the suite started has the marks of both: it ends with either.
+        marks = " ".join(filter(None, (os.environ.get(MARK, ""), self._mark)))
+        marked = {**import_environment(command, environment), MARK: marks}
         request = {"command": [program, *command[1:]], "environment": marked, "keep": list(keep)}
         try:
             self._popen = self._supervisor(stdin, stdout, stderr, keep)
@@ -282,10 +284,11 @@ _STARTED: Final[weakref.WeakSet[Supervised]] = weakref.WeakSet()
 
 def _kill_marked(mark: str) -> None:
     """Kill the processes that inherited a mark in their environment; Linux publishes it in proc_pid_environ(5)."""
-    wanted = f"{MARK}={mark}".encode()
+    start, wanted = f"{MARK}=".encode(), mark.encode()
     for place in Path("/proc").glob("[0-9]*/environ"):
         with contextlib.suppress(OSError):
-            if wanted in place.read_bytes().split(b"\0"):
+            entries = place.read_bytes().split(b"\0")
+            if any(entry.startswith(start) and wanted in entry[len(start) :].split(b" ") for entry in entries):
                 os.kill(int(place.parent.name), signal.SIGKILL)
 
 

@@ -107,6 +107,25 @@ def test_a_program_that_kills_its_supervisor_is_ended_with_all_of_its_descendant
 
 
 @linux
+def test_what_a_started_program_has_started_in_the_same_way_ends_with_it() -> None:
+    """A shard of a run starts servers: they end with the shard, whose supervisor somebody kills."""
+    inner = (
+        "import sys; from conformance.contain.supervised import Supervised\n"
+        f"kept = Supervised([sys.executable, '-c', {WAIT!r}], environment={{}})\n"
+        f"print('ready', flush=True); {WAIT}"
+    )
+    made = Family(inner)
+    os.kill(made.process.root, signal.SIGKILL)
+
+    assert made.process.wait(LONG)
+    assert len(made.members) == 3  # the program, its supervisor of the other, and that one
+    assert made.survivors() == []
+    made.process.end()
+    assert made.process.stdout is not None
+    made.process.stdout.close()
+
+
+@linux
 def test_a_stopped_supervisor_still_ends_everything(family: Family) -> None:
     """A program that stops its supervisor has gained nothing."""
     os.kill(family.process.root, signal.SIGSTOP)
