@@ -19,6 +19,8 @@ IN_PARTS: Final = {
     **IN_READS,
     "history.*": "the fault shows in sessions that are read in parts, resumed and split too",
     "rows.query-result-is-the-table": "the fault shows in sessions on the result of a query too",
+    "rows.ordered-result-keeps-its-order": "the fault shows in sessions on the ordered result of a query too",
+    "rows.partitions-are-the-table": "the fault shows in sessions on a partitioned table too",
     "snapshot.table-made-again-is-new": "the fault shows in a table that was made again too",
 }
 """The clauses on features in combination, which fail with a fault of one feature."""
