@@ -17,7 +17,7 @@ import pyarrow as pa
 from conformance.contract.budget import STANDARD, Budget, Excess
 from conformance.contract.bytefields import BatchBytes, SchemaBytes
 from conformance.contract.raised import JudgingEnded, attempt, raise_or_give, remembered_property
-from conformance.records import Call, CallEnd, CallStep, Case, Column, Exchange, Outcome, Reading
+from conformance.records import Call, CallEnd, CallStep, Case, Column, Exchange, Outcome, Reading, to_json
 from conformance.wire.compression import DecompressionBudget as Decompression
 
 if TYPE_CHECKING:
@@ -286,7 +286,19 @@ class View:
             return Outcome.HANG, f"call {self.excess.call}: {self.excess.observed}"
         if unreadable := next(self._unreadable(), ""):
             return Outcome.DEPENDENCY_FAILED, f"{unreadable}; see the findings on them"
-        return Outcome.UNTESTABLE, self._too_large() or NOTHING_SHOWN
+        return Outcome.UNTESTABLE, self._too_large() or self._left_out() or NOTHING_SHOWN
+
+    def _left_out(self) -> str:
+        """Return the step from which on the case was left out, since the target offers no way to carry it out; in
+        words, empty without one.
+        """
+        skipped = frozenset(self.exchange.skipped_steps)
+        last = len(self.case.steps)
+        first = next((step for step in range(last) if skipped.issuperset(range(step, last))), None)
+        if first is None or isinstance(step := self.case.steps[first], CallStep):
+            return ""
+        values = [", ".join(value) if isinstance(value, list) else str(value) for value in to_json(step).values()]
+        return f"the target offers no way to carry out the step {' '.join((step.TAG, *values))}"
 
     def _too_large(self) -> str:
         """Return what was sent, can be read, and is more than the suite compares; in words, empty without such data."""

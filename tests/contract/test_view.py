@@ -8,13 +8,14 @@ from contextlib import closing
 import pytest
 
 from conformance.contract.judge import judge
+from conformance.contract.view import NOTHING_SHOWN
 from conformance.contract.viewing import profile_of, view_of
 from conformance.disk.files import data_file
 from conformance.engine.corpus import load_corpus
 from conformance.engine.selection import all_clauses
 from conformance.generate import materialise
 from conformance.protocol import plugin
-from conformance.records import CreateSession, Outcome, ReadRows
+from conformance.records import ChangeColumns, CreateSession, Exchange, Happening, Meanwhile, Outcome, ReadRows, Step
 from conformance.reference.plugin import ReferencePlugin
 from conformance.targets.allowance import OUT_OF_TIME, unreached
 from tests.contract.exchanges import Obedient, case_of
@@ -51,3 +52,33 @@ def test_no_clause_takes_calls_that_were_not_made_for_an_answer(protocol: str, e
                 failed |= {(case.id, end, one.clause): one for one in verdicts if one.outcome.fails_run}
 
     assert not failed
+
+
+@pytest.mark.parametrize(
+    ("steps", "skipped", "said"),
+    [
+        (
+            (Meanwhile(Happening.VIEW), CreateSession(), ReadRows()),
+            (0, 1, 2),
+            "the target offers no way to carry out the step meanwhile view",
+        ),
+        (
+            (CreateSession(), ChangeColumns(drop=("a", "b")), ReadRows()),
+            (1, 2),
+            "the target offers no way to carry out the step change-columns a, b",
+        ),
+        ((CreateSession(), ReadRows(offset="end+1")), (1,), NOTHING_SHOWN),
+        ((Meanwhile(Happening.RESTART), CreateSession(), ReadRows()), (2,), NOTHING_SHOWN),
+    ],
+)
+def test_a_step_that_the_target_cannot_carry_out_is_the_reason(
+    steps: tuple[Step, ...], skipped: tuple[int, ...], said: str
+) -> None:
+    """All behind it was left out too; a read that has no such place is no such step."""
+    case = case_of(CreateSession(), ReadRows())
+    case = dataclasses.replace(case, steps=steps)
+    exchange = Exchange(case.id, "by hand", (), skipped_steps=skipped)
+
+    view = view_of(case, exchange, materialise(case.table))
+
+    assert view.reason_not_judged() == (Outcome.UNTESTABLE, said)
