@@ -82,7 +82,7 @@ def test_a_clause_says_who_fails_it(site: Path) -> None:
 
 def test_a_clause_that_no_report_has_judged_says_so(site: Path) -> None:
     """That nobody fails it would look better than the truth."""
-    text = (site / "clauses" / "avro-rows.are-whole.html").read_text(encoding="utf-8")
+    text = (site / "clauses" / "query-results.page-count-is-true.html").read_text(encoding="utf-8")
 
     assert "No report on this site judges it." in text
     assert "None of them." not in text
