@@ -11,6 +11,7 @@ from conformance.protocols.storage_read.reference.catalogue import Snapshot
 from conformance.protocols.storage_read.reference.register import behaviour_mutant
 from conformance.protocols.storage_read.reference.service import ReadService
 from conformance.protocols.storage_read.reference.session import OpenedSession, Stream
+from conformance.reference.mutants.reasons import IN_RESULTS
 
 _NOWHERE: Final = -1
 """A row id that no table of a case contains."""
@@ -56,7 +57,10 @@ class _Descent(ReadService):
 @behaviour_mutant(
     "history.resumes-in-the-live-table",
     kills="history.no-torn-session",
-    also={"history.no-early-row": "a stream that is first read from an offset was not read before the append"},
+    also={
+        "history.no-early-row": "a stream that is first read from an offset was not read before the append",
+        **IN_RESULTS,
+    },
 )
 class ResumesInLiveTable(_Live):
     """A read from an offset goes on in the table as it is now."""
@@ -92,7 +96,10 @@ class AddsToFirstSnapshot(ReadService):
 @behaviour_mutant(
     "history.third-session-of-a-replica",
     kills="history.no-receding-snapshot",
-    also={"history.no-lost-row": "where no session before it was read, nothing shows that the rows had been there"},
+    also={
+        "history.no-lost-row": "where no session before it was read, nothing shows that the rows had been there",
+        "snapshot.earlier-rows-are-there": "the session is made after an append",
+    },
 )
 class ThirdSessionOfReplica(ReadService):
     """Each third session of a table comes from a replica that stopped at the first one."""

@@ -86,7 +86,11 @@ class SchemaOnlyResponse(ReadService):
             yield answer
 
 
-@behaviour_mutant("rows.avro-payload", kills="rows.payload-is-of-the-format")
+@behaviour_mutant(
+    "rows.avro-payload",
+    kills="rows.payload-is-of-the-format",
+    also={"compression.payload-has-its-size": "a response that declares the size of its batch has none"},
+)
 class AvroPayload(ChangedResponse):
     """The second response of an ARROW session carries Avro rows."""
 

@@ -50,6 +50,7 @@ class BoundExcluded(ReadService):
     kills="session.restriction-is-not-ignored",
     also={
         "restriction.*": "every row is sent, whatever the restriction is",
+        "rows.partitions-are-the-table": "a restriction on partitions is ignored, too",
         "projection.filter-*": "a restriction is ignored next to a projection, too",
         "errors.*-restriction-*": "no restriction is looked at",
     },
@@ -81,6 +82,7 @@ class EmptyIsAll(ReadService):
     also={
         "projection.filter-may-use-other-columns": "one case asks for everything at once",
         "restriction.nested-field": "a field of a record is NULL in a row of its own kind",
+        "rows.partitions-are-the-table": "the day of a row may be NULL",
         "restriction.function": "a cast that fails safely is NULL, and so is what compares it",
     },
 )

@@ -35,7 +35,11 @@ class QueryResultIsAPage(ReadService):
         return Snapshot(whole.table, whole.columns, whole.created, whole.rows.slice(0, FIRST_RESPONSE_ROWS))
 
 
-@behaviour_mutant("rows.query-result-is-a-view", kills="rows.query-result-is-the-table")
+@behaviour_mutant(
+    "rows.query-result-is-a-view",
+    kills="rows.query-result-is-the-table",
+    also={"rows.ordered-result-keeps-its-order": "the source has another order"},
+)
 class QueryResultIsAView(ReadService):
     """A session on the table that a query has written shows the rows that its source has now."""
 

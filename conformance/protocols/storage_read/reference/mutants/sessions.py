@@ -40,6 +40,8 @@ Change = Callable[[Any, OpenedSession], None]
     also={
         "session.query-result-is-served": "the result of a query is refused too",
         "columns.changed-table-is-served": "a table whose columns have changed is refused too",
+        "session.partitioned-table-is-served": "a partitioned table is refused too",
+        "errors.table-kind-has-its-code": "a table of another kind is refused as one that does not exist",
     },
 )
 class PlainRefused(ReadService):
