@@ -59,9 +59,10 @@ class FieldWriter(AvroWriter):
     def __init__(self, columns: Sequence[Column], *, display_names: bool, cell: Cell) -> None:
         super().__init__(columns, display_names=display_names)
         self._cell = cell
-        named: dict[str, Any] = {}
+        named = {f"{made['namespace']}.{made['name']}": made for made in types_in(self.tree) if "namespace" in made}
         self._fields = [
-            (field["name"], fastavro.parse_schema(field["type"], named, expand=True)) for field in self.tree["fields"]
+            (field["name"], fastavro.parse_schema(_spelled_out(field["type"], named, set())))
+            for field in self.tree["fields"]
         ]
 
     def write_row(self, sink: io.BytesIO, datum: Mapping[str, Any]) -> None:
@@ -70,6 +71,20 @@ class FieldWriter(AvroWriter):
             right = io.BytesIO()
             fastavro.schemaless_writer(right, kind, datum[name])
             sink.write(self._cell(column, datum[name], right.getvalue()))
+
+
+def _spelled_out(made: Any, named: Mapping[str, Any], known: set[str]) -> Any:
+    """The type with each named type spelled out where it comes first; ``known`` are those that have come."""
+    if isinstance(made, str):
+        if made not in named or made in known:
+            return made
+        return _spelled_out(named[made], named, known)
+    if isinstance(made, list):
+        return [_spelled_out(branch, named, known) for branch in made]
+    if "namespace" in made:
+        known.add(f"{made['namespace']}.{made['name']}")
+    below = {key: made[key] for key in ("type", "items", "fields") if key in made}
+    return {**made, **{key: _spelled_out(each, named, known) for key, each in below.items()}}
 
 
 def fields_of(tree: Any, columns: Sequence[Column]) -> Iterator[tuple[dict[str, Any], Column]]:

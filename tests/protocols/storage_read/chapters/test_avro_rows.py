@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
+from conformance.contract.mapping import arrow_schema
+from conformance.protocols.storage_read.reference.avro import AvroWriter
 from conformance.protocols.storage_read.reference.avrowriters import Cell, FieldWriter
 from conformance.records import BqType, Column, CreateSession, Mode, ReadRows, Recipe, Table
 from tests.contract.exchanges import Answer, Deviation, case_of, prove, read
@@ -71,3 +75,15 @@ DEVIATIONS = (
 def test_one_lie_is_told_by_its_clause_alone(deviation: Deviation) -> None:
     """A single deviation from an obedient answer fails the clause on it, and no other."""
     prove(deviation)
+
+
+def test_a_writer_of_single_values_knows_the_types_that_come_again_in_a_record() -> None:
+    """A RANGE comes twice in one column, and once before it: it is defined once, and every row is written."""
+    days = Column("days", BqType.RANGE, range_of=BqType.DATE)
+    spans = Column("spans", BqType.RANGE, Mode.REPEATED, range_of=BqType.DATE)
+    columns = (days, Column("value", BqType.RECORD, fields=(days, spans)))
+    span = {"start": None, "end": dt.date(1970, 1, 2)}
+    rows = [{"days": span, "value": {"days": span, "spans": [span, span]}}]
+    batch = pa.RecordBatch.from_pylist(rows, schema=arrow_schema(columns))
+    writer = FieldWriter(columns, display_names=False, cell=lambda _column, _value, right: right)
+    assert writer.rows(batch) == AvroWriter(columns).rows(batch)

@@ -14,6 +14,7 @@ from conformance.protocols.storage_read.reference.zigzag import zigzag
 from conformance.records import BqType, Column, Mode
 
 _OTHER_VALUES: Final = {"values.*": "the value is another one"}
+_MOST_ITEMS: Final = 64
 _BRANCH: Final = 1
 """The bytes of a union's branch, which a NULLABLE value has before its own."""
 
@@ -90,6 +91,16 @@ class BlockSizesWrong(_ChangesCells):
 
     def cell(self, column: Column, value: Any, right: bytes) -> bytes:
         return sized_block(column, value, right, more=1)
+
+
+@behaviour_mutant("avro.arrays-end-at-64", kills="values.repeated")
+class ArraysEndAt64(_ChangesCells):
+    """An array of INT64 ends with its 64th value."""
+
+    def cell(self, column: Column, value: Any, right: bytes) -> bytes:
+        if column.mode is not Mode.REPEATED or column.type is not BqType.INT64 or len(value) <= _MOST_ITEMS:
+            return right
+        return zigzag(_MOST_ITEMS) + b"".join(map(zigzag, value[:_MOST_ITEMS])) + zigzag(0)
 
 
 @behaviour_mutant("avro.texts-in-latin-1", kills="avro-rows.texts-are-utf-8")

@@ -148,6 +148,26 @@ class RecordsHaveTheFieldsName(_EditsText):
                 self._name(made)
 
 
+@behaviour_mutant("avro.named-types-are-spelled-out-in-records", kills="avro-schema.names-are-unique")
+class NamedTypesAreSpelledOutInRecords(_EditsText):
+    """Inside a nested record, a named type is defined again where its name should stand."""
+
+    def change(self, text: str) -> str:
+        return json.dumps(self._spelled_out(json.loads(text), {}, inside=False))
+
+    def _spelled_out(self, made: Any, known: dict[str, Any], *, inside: bool) -> Any:
+        if isinstance(made, str):
+            return known.get(made, made) if inside else made
+        if isinstance(made, list):
+            return [self._spelled_out(each, known, inside=inside) for each in made]
+        if "namespace" in made:
+            known[f"{made['namespace']}.{made['name']}"] = made
+            return made
+        inside = inside or str(made.get("name")).startswith("__s_")
+        below = {key: made[key] for key in ("fields", "items", "type") if key in made}
+        return made | {key: self._spelled_out(each, known, inside=inside) for key, each in below.items()}
+
+
 @behaviour_mutant(
     "avro.field-names-come-again",
     kills="avro-schema.field-names-are-unique",

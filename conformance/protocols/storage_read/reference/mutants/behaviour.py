@@ -71,7 +71,7 @@ class OneStreamOnly(ReadService):
 @behaviour_mutant(
     "offset.ignored",
     kills=("offsets.inside-a-response", "offsets.between-responses", "offsets.last-row", "offsets.end-yields-nothing"),
-    also=IN_PARTS,
+    also={**IN_PARTS, "split.child-resumes": "the fault shows in the children of a split too"},
     defects=("B-11",),
     source=_GOCCY_507,
 )
@@ -110,7 +110,15 @@ class SchemaNever(ReadService):
         return False
 
 
-@behaviour_mutant("rows.last-response-missing", kills="rows.none-is-missing", also=IN_EVERY_SESSION)
+@behaviour_mutant(
+    "rows.last-response-missing",
+    kills="rows.none-is-missing",
+    also={
+        **IN_EVERY_SESSION,
+        "split.child-resumes": "the rows of a child of several responses are cut too",
+        "split.children-are-the-parent": "the rows of the parent and of its children are cut at other places",
+    },
+)
 class LastResponseMissing(ReadService):
     """The last response of every read of several is not sent."""
 

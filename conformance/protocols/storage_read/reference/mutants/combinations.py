@@ -243,3 +243,15 @@ class BeyondTheSelected(ReadService):
     def check_offset(self, stream: Stream, offset: int) -> None:
         inside = _is_restricted(stream.session) and offset <= stream.session.snapshot.rows.num_rows
         super().check_offset(stream, min(offset, stream.rows.num_rows) if inside else offset)
+
+
+@behaviour_mutant("combination.child-offset-before-filter", kills="split.child-resumes", also=_RESUMED)
+class ChildOffsetBeforeFilter(Splitting):
+    """An offset inside a child counts the rows of the table, those too that the session's restriction drops."""
+
+    def rows_at_offset(self, stream: Stream, offset: int) -> pa.Table:
+        if stream.name not in self.children or not _is_restricted(stream.session) or offset >= stream.rows.num_rows:
+            return super().rows_at_offset(stream, offset)
+        kept = self.restrict(stream.session.snapshot, stream.session.request.read_session.read_options.row_restriction)
+        assert kept is not None, "a session with a restriction keeps some rows and drops others"
+        return super().rows_at_offset(stream, kept.slice(0, offset).true_count)
