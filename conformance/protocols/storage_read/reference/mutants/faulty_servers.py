@@ -17,6 +17,7 @@ import pyarrow as pa
 from conformance.contract import proto
 from conformance.protocols.storage_read.reference.queries import QueryRefusedError
 from conformance.protocols.storage_read.reference.service import ReadService
+from conformance.protocols.storage_read.reference.session import OpenedSession, Stream
 from conformance.reference.reshaping import change_fields
 from conformance.reference.serializer import REFERENCE, Serializer
 from conformance.reference.statuses import Reason, Refusal
@@ -204,7 +205,7 @@ class WrongTypes(_Written):
 
 @_faulty("liar.noise")
 class Noise(ReadService):
-    """Schema and batch bytes are noise of the right length; everything around them is right.
+    """The bytes of schemas and rows are noise of the right length; everything around them is right.
 
     It may pass clauses that do not look at Arrow bytes: names, echoes, refusals. Clauses on messages have no subject,
     since noise is not a message, so none of them passes.
@@ -215,6 +216,18 @@ class Noise(ReadService):
 
     def encode_batch(self, part: pa.RecordBatch, codec: str) -> bytes:
         return _noise(super().encode_batch(part, codec), b"batch")
+
+    def put_schema(self, answer: Any, session: OpenedSession) -> None:
+        super().put_schema(answer, session)
+        if answer.HasField("avro_schema"):  # a text, so that the message around it is one
+            text = answer.avro_schema.schema
+            answer.avro_schema.schema = _noise(text.encode(), b"avro").hex()[: len(text)]
+
+    def describe_rows(self, stream: Stream, part: pa.RecordBatch, *, start: int, first: bool) -> Any:
+        answer = super().describe_rows(stream, part, start=start, first=first)
+        if answer.HasField("avro_rows"):
+            answer.avro_rows.serialized_binary_rows = _noise(answer.avro_rows.serialized_binary_rows, b"rows")
+        return answer
 
 
 @_faulty("liar.previous-answer")
