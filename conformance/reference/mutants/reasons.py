@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["IN_AVRO", "IN_EVERY_SESSION", "IN_PARTS", "IN_READS", "IN_RESULTS"]
+__all__ = ["IN_AVRO", "IN_CHILDREN", "IN_EVERY_SESSION", "IN_PARTS", "IN_READS", "IN_RESULTS"]
 
 IN_AVRO: Final = {"avro.*": "the fault shows in sessions in AVRO too"}
 """The clauses on AVRO, for which a service serves the same rows, offsets and counts."""
@@ -14,6 +14,9 @@ IN_RESULTS: Final = {"query-results.*": "the fault shows in the pages and stream
 
 IN_READS: Final = {**IN_AVRO, **IN_RESULTS}
 """Both."""
+
+IN_CHILDREN: Final = {"split.*": "the fault shows in the children of a split, which are read in parts too"}
+"""The clauses on splits, whose children are read and resumed as other streams are."""
 
 IN_PARTS: Final = {
     **IN_READS,

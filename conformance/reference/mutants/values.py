@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.types as is_
 
-from conformance.reference.mutants.reasons import IN_EVERY_SESSION
+from conformance.reference.mutants.reasons import IN_CHILDREN, IN_EVERY_SESSION
 from conformance.reference.register import decorator, fields_mutant, in_fields, rows_mutant
 from conformance.reference.reshaping import Change, sql_type, take_rows
 
@@ -23,6 +23,7 @@ _GOCCY_HANDLER = (
 
 _LOST_IN_BATCHES = {
     **IN_EVERY_SESSION,
+    **IN_CHILDREN,
     "rows.row-count-is-true": "the count was taken before the batch was written",
     "values.serialized-rows": "a serializer loses or repeats them too",
 }

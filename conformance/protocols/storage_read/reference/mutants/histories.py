@@ -11,7 +11,7 @@ from conformance.protocols.storage_read.reference.catalogue import Snapshot
 from conformance.protocols.storage_read.reference.register import behaviour_mutant
 from conformance.protocols.storage_read.reference.service import ReadService
 from conformance.protocols.storage_read.reference.session import OpenedSession, Stream
-from conformance.reference.mutants.reasons import IN_RESULTS
+from conformance.reference.mutants.reasons import IN_CHILDREN, IN_RESULTS
 
 _NOWHERE: Final = -1
 """A row id that no table of a case contains."""
@@ -191,7 +191,7 @@ class SplitsLiveTable(_Live):
 # --- lost rows ------------------------------------------------------------------------------------
 
 
-@behaviour_mutant("history.offset-counted-twice", kills="history.no-lost-row")
+@behaviour_mutant("history.offset-counted-twice", kills="history.no-lost-row", also=IN_CHILDREN)
 class OffsetCountedTwice(ReadService):
     """In a restricted session the offset is skipped before the restriction, and again after it."""
 
@@ -210,7 +210,7 @@ class ChildOfChildLosesRow(_Descent):
 # --- repeated rows --------------------------------------------------------------------------------
 
 
-@behaviour_mutant("history.offset-before-the-restriction", kills="history.no-repeated-row")
+@behaviour_mutant("history.offset-before-the-restriction", kills="history.no-repeated-row", also=IN_CHILDREN)
 class OffsetBeforeRestriction(ReadService):
     """In a restricted session the offset counts rows of the table, of which the restriction drops the first ones."""
 
@@ -241,7 +241,7 @@ def _reversed(rows: pa.Table) -> pa.Table:
     return rows.take(pa.array(range(rows.num_rows - 1, -1, -1), pa.int64()))
 
 
-@behaviour_mutant("history.restricted-resume-backwards", kills="history.no-reordered-resume")
+@behaviour_mutant("history.restricted-resume-backwards", kills="history.no-reordered-resume", also=IN_CHILDREN)
 class RestrictedResumeBackwards(ReadService):
     """In a restricted session a read from an offset gives the remaining rows backwards."""
 

@@ -15,7 +15,7 @@ from conformance.protocols.storage_read.reference.mutants.changed import Changed
 from conformance.protocols.storage_read.reference.register import behaviour_mutant
 from conformance.protocols.storage_read.reference.service import ReadService
 from conformance.protocols.storage_read.reference.session import OpenedSession, Stream
-from conformance.reference.mutants.reasons import IN_EVERY_SESSION, IN_PARTS, IN_READS, IN_RESULTS
+from conformance.reference.mutants.reasons import IN_CHILDREN, IN_EVERY_SESSION, IN_PARTS, IN_READS, IN_RESULTS
 from conformance.reference.statuses import Reason
 
 _NOWHERE: Final = 4_611_686_018_427_387_904
@@ -153,7 +153,11 @@ class ThrottleTooHigh(ChangedResponse):
 
 
 @behaviour_mutant(
-    "rows.tail-lost", kills="rows.none-is-missing", also=IN_EVERY_SESSION, defects=("B-14",), source=_LOST_TAILS
+    "rows.tail-lost",
+    kills="rows.none-is-missing",
+    also={**IN_EVERY_SESSION, **IN_CHILDREN},
+    defects=("B-14",),
+    source=_LOST_TAILS,
 )
 class TailLost(ReadService):
     """The last row of each stream of more than one row never arrives."""
@@ -188,6 +192,7 @@ class OnlyFirstStream(ReadService):
     kills="rows.rereading-repeats",
     also={
         **IN_PARTS,
+        **IN_CHILDREN,
         "offsets.*": "a resumed read is compared with the first one",
         "snapshot.rereading-repeats": "an append between two reads makes no difference to it",
     },
@@ -203,7 +208,7 @@ class OrderChanges(ReadService):
         return super().serve(session, pa.concat_tables([rows.slice(turn), rows.slice(0, turn)]))
 
 
-@behaviour_mutant("offset.rounded-down", kills="offsets.inside-a-response", also=IN_PARTS)
+@behaviour_mutant("offset.rounded-down", kills="offsets.inside-a-response", also={**IN_PARTS, **IN_CHILDREN})
 class OffsetRoundedDown(ReadService):
     """An offset inside a response starts at that response's first row."""
 
@@ -224,7 +229,7 @@ class BoundarySkips(ReadService):
         return super().rows_at_offset(stream, skipped)
 
 
-@behaviour_mutant("offset.last-skipped", kills="offsets.last-row", also=IN_READS)
+@behaviour_mutant("offset.last-skipped", kills="offsets.last-row", also={**IN_READS, **IN_CHILDREN})
 class LastSkipped(ReadService):
     """A read from the last row yields nothing."""
 
@@ -267,7 +272,7 @@ class NegativeAccepted(ReadService):
         return super().read_rows(accepted)
 
 
-@behaviour_mutant("offset.resumed-refused", kills="offsets.resumed-read-is-served", also=IN_RESULTS)
+@behaviour_mutant("offset.resumed-refused", kills="offsets.resumed-read-is-served", also={**IN_RESULTS, **IN_CHILDREN})
 class ResumedRefused(ReadService):
     """Every offset inside a stream is refused."""
 

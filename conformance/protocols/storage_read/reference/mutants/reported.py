@@ -143,6 +143,7 @@ class FailOnEmptyLists(_Failing):
 @behaviour_mutant(
     "projection.no-paths",
     kills=("projection.nested-path-keeps-its-record", "projection.paths-into-one-record-merge"),
+    also={"projection.filter-may-use-other-columns": "one case asks for everything at once"},
     defects=("B-44",),
     source="https://github.com/vantaboard/bigquery-emulator/commit/87c4eb75",
 )

@@ -132,7 +132,11 @@ class ParentIsRemainder(Splitting):
         return rows.slice(rows.num_rows // 2) if split else rows
 
 
-@behaviour_mutant("split.children-unknown", kills="split.child-is-served")
+@behaviour_mutant(
+    "split.children-unknown",
+    kills="split.child-is-served",
+    also={"projection.filter-may-use-other-columns": "one case asks for everything at once"},
+)
 class ChildrenUnknown(Splitting):
     """The children of a split cannot be read."""
 
