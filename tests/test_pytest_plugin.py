@@ -16,6 +16,8 @@ from conformance.engine.selection import all_clauses
 from conformance.pytest_plugin import WHOLE_RUN, _Suite, pytest_addoption
 from tests.engine.samples import failing, judged, started
 
+all_clauses()  # pytester forgets the modules that a test imports, and a chapter that is imported again is refused
+
 pytest_plugins = ["pytester"]
 
 ROOT = Path(conformance.__file__).parent.parent
