@@ -293,9 +293,10 @@ class View:
         words, empty without one.
         """
         skipped = frozenset(self.exchange.skipped_steps)
-        last = len(self.case.steps)
-        first = next((step for step in range(last) if skipped.issuperset(range(step, last))), None)
-        if first is None or isinstance(step := self.case.steps[first], CallStep):
+        first = len(self.case.steps)
+        while first - 1 in skipped:
+            first -= 1
+        if first == len(self.case.steps) or isinstance(step := self.case.steps[first], CallStep):
             return ""
         values = [", ".join(value) if isinstance(value, list) else str(value) for value in to_json(step).values()]
         return f"the target offers no way to carry out the step {' '.join((step.TAG, *values))}"

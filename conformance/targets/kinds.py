@@ -22,6 +22,8 @@ def make_kind(tables: RestTables, table: SeededTable, what: Happening, until: fl
     """Make a table of a kind with the rows that ``table`` has; None if the server refuses it, or does not say then that
     it is of that kind.
 
+    Once it is made, it is among the ``results`` of ``table``, which are removed with it.
+
     Raises:
         CannotSeed: the server does not answer, or refuses the rows.
     """
@@ -29,13 +31,13 @@ def make_kind(tables: RestTables, table: SeededTable, what: Happening, until: fl
     kind = _kind(table, what)
     try:
         tables.create(names, table.columns, until, kind)
+        table.results.append(names)
         answer = tables.get(tables.path(names), {}, until=until, shown=0)
     except CannotSeed as error:
         if not error.answered:
             raise
         return None
     if not _says(answer, kind):
-        tables.drop(names)
         return None
     if rows := () if what is Happening.VIEW else table.rows[: table.inserted]:
         table.way.append(dataclasses.replace(table, names=names, results=[]), rows, until)

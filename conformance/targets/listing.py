@@ -6,18 +6,19 @@ exact texts for them (:mod:`.values`). It does not cover the further rows of a l
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any, Final
 
 from conformance.contain.text import safe, told_apart
-from conformance.records import Column, Mode
+from conformance.records import ROW_ID, Column, Mode
 from conformance.targets.restway import REQUEST_BYTES, RestTables, insert_all_body
 from conformance.targets.seeds import Row, SeededTable, check_time, type_text
 from conformance.targets.targeterrors import CannotSeed, RowsMissing, TableExists
 from conformance.targets.values import Instants, Unreadable, case_value, listed_cell, listed_value
 
-__all__ = ["MAX_VERIFIED_ROWS", "verify"]
+__all__ = ["MAX_VERIFIED_ROWS", "verify", "verify_order"]
 
 MAX_VERIFIED_ROWS: Final = 1000
 """The number of rows whose values are compared: enough to see a changed value, cheap for large tables."""
@@ -51,6 +52,23 @@ def verify(tables: RestTables, table: SeededTable, until: float) -> None:
     if len(rows) < min(page, table.inserted) and not answer.get("pageToken"):
         raise CannotSeed(f"{table.inserted} rows were inserted but tabledata.list ends after {len(rows)}")
     _compare(table, [_cells(table.columns, row) for row in rows[:page]], until)
+
+
+def verify_order(tables: RestTables, table: SeededTable, until: float) -> None:
+    """Raise :class:`CannotSeed` unless the first rows that REST shows have falling row numbers, as the query ordered.
+
+    A server whose query ignores its ORDER BY has no order that a session could keep.
+    """
+    answer = tables.get(
+        f"{tables.path(table.names)}/data", {"maxResults": str(MAX_VERIFIED_ROWS)}, until=until, shown=table.sent
+    )
+    place = next(at for at, column in enumerate(table.columns) if column.name == ROW_ID)
+    rows = answer.get("rows") or []
+    cells = [_cells(table.columns, row)[place] for row in rows] if isinstance(rows, list) else []
+    came = _readable(listed_value, table.columns[place], cells, Instants.MICROS, until)
+    numbers = [value for value in came if isinstance(value, int)]
+    if len(numbers) < len(came) or any(after > before for before, after in itertools.pairwise(numbers)):
+        raise CannotSeed("the query has an ORDER BY, and tabledata.list shows its rows in another order")
 
 
 def _more(total: object, inserted: int) -> bool:

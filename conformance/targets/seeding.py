@@ -25,7 +25,7 @@ from conformance.records import Column, Happening
 from conformance.targets.changing import change_columns
 from conformance.targets.jobs import FIRST_PAUSE, LONGEST_PAUSE, query_table
 from conformance.targets.kinds import make_kind
-from conformance.targets.listing import verify
+from conformance.targets.listing import verify, verify_order
 from conformance.targets.loadjob import AVRO, PARQUET, LoadJob
 from conformance.targets.names import Names
 from conformance.targets.preloaded import PreloadedWay
@@ -248,16 +248,18 @@ class Seeder:
         """
         if self._listed is None:
             raise CannotSeed("no query can be run: the target has no REST")
-        names: Names | None
-        if what in Happening.queries():
-            into, ordered = what is Happening.QUERY_INTO, what is Happening.QUERY_ORDERED
-            names = query_table(self._listed, table.names, into=into, ordered=ordered, until=until)
-        else:
+        if what not in Happening.queries():
             names = make_kind(self._listed, table, what, until) if table.way.own else None
-        if names is not None and what not in (Happening.QUERY, Happening.QUERY_ORDERED):
+            if names is not None and what is not Happening.VIEW:
+                self._verified(self._listed, dataclasses.replace(table, names=names), until)
+            return names
+        into, ordered = what is Happening.QUERY_INTO, what is Happening.QUERY_ORDERED
+        names = query_table(self._listed, table.names, into=into, ordered=ordered, until=until)
+        if into:
             table.results.append(names)
-        if names is not None and what is not Happening.VIEW:
-            self._verified(self._listed, dataclasses.replace(table, names=names), until)
+        self._verified(self._listed, dataclasses.replace(table, names=names), until)
+        if ordered:
+            verify_order(self._listed, dataclasses.replace(table, names=names), until)
         return names
 
     def ask(

@@ -139,7 +139,7 @@ def test_a_folder_that_may_not_be_read_is_not_left_out(
 def test_what_the_system_keeps_secret_costs_no_other_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A link into another user's folder: to ask what is there is refused, and to read it says so."""
     (tmp_path / "a.arrow").touch()
-    (tmp_path / "link").symlink_to("/root/secret")
+    (tmp_path / "link").symlink_to("/nobody/secret")
     real = Path.stat
 
     def stat(path: Path, *, follow_symlinks: bool = True) -> os.stat_result:

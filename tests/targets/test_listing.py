@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import math
 from typing import Any
 
 import pytest
 
 from conformance.records import BqType, Column, Mode
-from conformance.targets.listing import MAX_VERIFIED_ROWS
+from conformance.targets.listing import MAX_VERIFIED_ROWS, verify_order
 from conformance.targets.rest import RestClient
+from conformance.targets.restway import RestTables
 from conformance.targets.seeding import Seeder
 from conformance.targets.targeterrors import CannotSeed
 from tests.targets.fake_server import FakeServer
@@ -204,3 +207,20 @@ def test_a_big_table_is_verified_by_its_first_rows(fake: FakeServer, client: Res
     seeder_of(client, rows=5000).seed("case", COLUMNS, rows, withheld=0)
 
     assert f"maxResults={MAX_VERIFIED_ROWS}" in fake.rest_requests[-1][1]
+
+
+NUMBERED = (Column("row_id", BqType.INT64), Column("b", BqType.STRING))
+
+
+@pytest.mark.parametrize(
+    ("numbers", "said"), [("321", None), ("312", "another order"), ("3x1", "another order"), ("", None)]
+)
+def test_the_order_of_a_query_is_verified_before_anything_is_read(
+    fake: FakeServer, seeder: Seeder, client: RestClient, numbers: str, said: str | None
+) -> None:
+    """A server that ignores ORDER BY in its query has no order that a session could keep."""
+    table = seeder.seed("case", NUMBERED, [], withheld=0)
+    listing(fake, {"totalRows": str(len(numbers)), "rows": [row(number, "x") for number in numbers]})
+
+    with contextlib.nullcontext() if said is None else pytest.raises(CannotSeed, match=said):
+        verify_order(RestTables(client), table, math.inf)

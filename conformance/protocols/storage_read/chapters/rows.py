@@ -382,7 +382,7 @@ def ordered_result_keeps_its_order(whole: SessionRead) -> Iterator[Violation]:
     """A session of one stream on the result of a query with ORDER BY has the rows in that order.
 
     Clients count on it: google-cloud-bigquery asks for one stream where a query has an ORDER BY, and for as many as
-    there may be otherwise.
+    there may be otherwise. REST has listed the rows in that order before the session was created.
     """
     came = whole.got.column(ROW_ID).to_pylist() if ROW_ID in whole.got.column_names else []
     for before, after in itertools.pairwise(came):

@@ -42,8 +42,8 @@ LONG: Final = 100_000
 MANY: Final = 300
 """The streams of a session with many: more than a client has threads."""
 RST_STREAM: Final = "Received RST_STREAM with error code 2"
-"""What gRPC says of a stream that a proxy resets. Google's clients look for it and resume:
-https://github.com/googleapis/java-bigquerystorage/pull/419 and the readers of Python and Go.
+"""What gRPC says of a stream that a proxy resets. Google's client for Java looks for it and resumes:
+https://github.com/googleapis/java-bigquerystorage/pull/419.
 """
 LARGEST: Final = 4 << 20
 """The most bytes of a recording of a healthy situation: larger ones measure the program's pipe."""

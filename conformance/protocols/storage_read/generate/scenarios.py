@@ -19,6 +19,7 @@ from conformance.generate.factors import wanted_of
 from conformance.generate.materialise import materialise, to_json_rows
 from conformance.generate.nestedcolumns import nested_columns, shallow_profile
 from conformance.generate.weight import bounded
+from conformance.protocols.storage_read.generate.alike import perhaps_put_alike
 from conformance.protocols.storage_read.generate.factors import FACTORS, offered
 from conformance.protocols.storage_read.generate.predicates import draw_near, draw_selective, sql_of
 from conformance.protocols.storage_read.generate.queries import CAPABILITY, draw_query, is_result
@@ -114,8 +115,6 @@ _REMADE: Final = 5
 """One in so many scenarios ends with the table dropped and made again under its name."""
 _QUERIED: Final = 8
 """One in so many scenarios ends with a query of its table, on a server that declares query results."""
-_ALIKE: Final = 4
-"""One in so many scenarios makes a session that is like the main one in all but one field of its request."""
 _RESTARTED: Final = 16
 """One in so many scenarios ends with a restart of the server, which costs two starts where the suite may restart it."""
 
@@ -140,13 +139,6 @@ class _Ending:
     choices: Choices
     rows: int
     restarts: bool
-
-
-def _apart(steps: Sequence[Step], place: int) -> int:
-    """The first place from ``place`` on that is not between two reads at the same time."""
-    while place < len(steps) and isinstance(step := steps[place], ReadRows) and step.alongside:
-        place += 1
-    return place
 
 
 class _Scenario:
@@ -240,38 +232,11 @@ class _Scenario:
             steps.append(self._session("t", other))
             units.append([(ReadRows(session="t"),), *self._again("t")])
         steps += interleaved(choices, units)
-        if one_in(self._alike, _ALIKE):
-            self._put_alike(steps)
+        perhaps_put_alike(self._alike, steps, "s", self.table.columns, self._not_offered)
         for number, ending in enumerate(self._endings):
             self.model.append(0 if number else sum(late))
             steps += self._after_drop(ending)
         return steps + self._queried()
-
-    def _put_alike(self, steps: list[Step]) -> None:
-        """Insert a session that is like the main one in all but one field of the request, and a read of it later."""
-        choices = self._alike
-        session, predicate = self._sessions["s"]
-        made = steps.index(session) + 1
-        last = len(steps)
-        if predicate is not None and not session.snapshot:  # its rows are those of the main one before the next append
-            last = next((at for at in range(made, last) if isinstance(steps[at], AppendRows)), last)
-        place = _apart(steps, choices.integer(made, last))
-        steps.insert(place, dataclasses.replace(session, label="n", **choices.pick(self._changes_of(session))))
-        steps.insert(_apart(steps, choices.integer(place + 1, len(steps))), ReadRows(session="n"))
-
-    def _changes_of(self, session: CreateSession) -> list[dict[str, Any]]:
-        """Return the changes of one field that the target can be asked for."""
-        changes: list[dict[str, Any]] = [
-            {"trace_id": "alike"},
-            {"max_stream_count": 3 if session.max_stream_count == 1 else 1},
-        ]
-        if "projection" not in self._not_offered:
-            changes.append({"selected_fields": draw_selection(self._alike, self.table.columns)})
-        if "buffer-compression" not in self._not_offered and not session.response_compression:
-            changes.append({"buffer_compression": "" if session.buffer_compression else "ZSTD"})
-        if "response-compression" not in self._not_offered and not session.buffer_compression:
-            changes.append({"response_compression": "" if session.response_compression else "LZ4"})
-        return changes
 
     def _queried(self) -> list[Step]:
         """Return a query of the table with all its rows, or none."""

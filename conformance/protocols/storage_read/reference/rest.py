@@ -28,6 +28,16 @@ from conformance.protocols.storage_read.reference.catalogue import (
 from conformance.protocols.storage_read.reference.cells import CellError, RowReader, cell_writer
 from conformance.protocols.storage_read.reference.jobs import WHOLE_TABLE, Jobs
 from conformance.protocols.storage_read.reference.queries import Queries, QueryRefusedError, job_of
+from conformance.protocols.storage_read.reference.restbodies import (
+    REASONS,
+    Body,
+    HttpError,
+    count_of,
+    fields_of,
+    kind_of,
+    reference_of,
+    rows_of,
+)
 from conformance.protocols.storage_read.reference.tableschema import (
     SchemaError,
     not_a_change,
@@ -51,20 +61,6 @@ LARGE_BODY: Final = 64 << 10
 SAME: Final = 16
 """Inserts that are kept, each as its JSON and as a table."""
 
-_KIND: Final = ("view", "timePartitioning", "requirePartitionFilter")
-"""Fields of a table resource that say of which kind a table is."""
-_REASONS: Final = {400: "invalid", 404: "notFound", 405: "invalid", 409: "duplicate", 500: "internalError"}
-
-Body = dict[str, Any]
-
-
-class _HttpError(Exception):
-    def __init__(self, status: int, message: str, reason: str = "") -> None:
-        super().__init__(message)
-        self.status = status
-        self.message = message
-        self.reason = reason or _REASONS[status]
-
 
 class Api:
     """The resources as methods: path parts, query and body in, a JSON object out."""
@@ -78,7 +74,7 @@ class Api:
 
     def insert_dataset(self, body: Body, _query: Mapping[str, str], project: str) -> Body:
         """datasets.insert."""
-        dataset = _reference(body, "datasetReference", "datasetId")
+        dataset = reference_of(body, "datasetReference", "datasetId")
         self.catalogue.create_dataset(project, dataset)
         self._labels[project, dataset] = body.get("labels") or {}
         return self._dataset(project, dataset)
@@ -92,25 +88,25 @@ class Api:
     def delete_dataset(self, _body: Body, query: Mapping[str, str], project: str, dataset: str) -> Body:
         """datasets.delete; with tables in it, only if the request says so."""
         if query.get("deleteContents", "").lower() != "true" and self.catalogue.has_tables(project, dataset):
-            raise _HttpError(400, f"Dataset {project}:{dataset} is still in use", "resourceInUse")
+            raise HttpError(400, f"Dataset {project}:{dataset} is still in use", "resourceInUse")
         self.catalogue.drop_dataset(project, dataset)
         return {}
 
     def insert_table(self, body: Body, _query: Mapping[str, str], project: str, dataset: str) -> Body:
         """tables.insert."""
-        table = TableId(project, dataset, _reference(body, "tableReference", "tableId"))
-        kind = {field: body[field] for field in _KIND if body.get(field)}
-        columns = self._columns_of_view(kind["view"]) if "view" in kind else read_schema(_fields(body))
+        table = TableId(project, dataset, reference_of(body, "tableReference", "tableId"))
+        kind = kind_of(body)
+        columns = self._columns_of_view(kind["view"]) if "view" in kind else read_schema(fields_of(body))
         self.catalogue.create_table(table, columns)
         if kind:
             self.catalogue.kinds[table] = kind
         return self._describe(table)
 
-    def _columns_of_view(self, view: object) -> tuple[Column, ...]:
-        query = str(view.get("query", "")) if isinstance(view, dict) else ""
+    def _columns_of_view(self, view: Body) -> tuple[Column, ...]:
+        query = str(view.get("query", ""))
         selected = WHOLE_TABLE.fullmatch(query)
         if selected is None:
-            raise _HttpError(400, f"expected a view of every row and column of one table, got {query!r:.100}")
+            raise HttpError(400, f"expected a view of every row and column of one table, got {query!r:.100}")
         return self.catalogue.snapshot(TableId(*selected.groups())).columns
 
     def get_table(self, _body: Body, _query: Mapping[str, str], project: str, dataset: str, table: str) -> Body:
@@ -121,9 +117,9 @@ class Api:
         """tables.patch of the schema: columns may come behind the others, and REQUIRED ones become NULLABLE."""
         place = TableId(project, dataset, table)
         if "schema" in body:
-            before, after = self.catalogue.snapshot(place).columns, read_schema(_fields(body))
+            before, after = self.catalogue.snapshot(place).columns, read_schema(fields_of(body))
             if reason := not_a_change(before, after):
-                raise _HttpError(400, f"Provided Schema does not match Table {place}. {reason}")
+                raise HttpError(400, f"Provided Schema does not match Table {place}. {reason}")
             self.catalogue.change_columns(place, after)
         return self._describe(place)
 
@@ -142,7 +138,7 @@ class Api:
                 return {"kind": "bigquery#tableDataInsertAllResponse"}
         rows, errors = [], {}
         read_row = RowReader(columns, ignore_unknown=bool(body.get("ignoreUnknownValues")))
-        for index, row in enumerate(_rows(body)):
+        for index, row in enumerate(rows_of(body)):
             try:
                 rows.append(Json(read_row(row)))
             except CellError as error:
@@ -166,8 +162,8 @@ class Api:
         """tabledata.list, page by page."""
         self._jobs.listed(TableId(project, dataset, table))
         snapshot = self.catalogue.snapshot(TableId(project, dataset, table))
-        start = _count(query, "pageToken", _count(query, "startIndex", 0))
-        page = snapshot.rows.slice(start, _count(query, "maxResults", PAGE_ROWS))
+        start = count_of(query, "pageToken", count_of(query, "startIndex", 0))
+        page = snapshot.rows.slice(start, count_of(query, "maxResults", PAGE_ROWS))
         micros = query.get("formatOptions.useInt64Timestamp", "").lower() == "true"
         answer: Body = {"kind": "bigquery#tableDataList", "totalRows": str(snapshot.rows.num_rows)}
         cells = [
@@ -186,14 +182,14 @@ class Api:
         try:
             return self._jobs.load(project, upload)
         except (ValueError, KeyError, TypeError) as error:
-            raise _HttpError(400, f"Parse Error: {error}") from None
+            raise HttpError(400, f"Parse Error: {error}") from None
 
     def query_job(self, body: Body, _query: Mapping[str, str], project: str) -> Body:
         """jobs.insert, of queries that select a whole table."""
         configuration = body.get("configuration")
         query = configuration.get("query") if isinstance(configuration, dict) else None
         if not isinstance(query, dict):
-            raise _HttpError(400, 'expected "configuration.query": this server runs load jobs only as uploads')
+            raise HttpError(400, 'expected "configuration.query": this server runs load jobs only as uploads')
         job = self._jobs.query(project, query)
         text, number = str(query.get("query", "")), job["jobReference"]["jobId"]
         if not job["status"].get("errorResult"):
@@ -206,14 +202,14 @@ class Api:
         try:
             return self._queries.run_query(project, body)
         except QueryRefusedError as error:
-            raise _HttpError(400, str(error)) from None
+            raise HttpError(400, str(error)) from None
 
     def set_clock(self, body: Body, _query: Mapping[str, str]) -> Body:
         """Put the clock so many seconds ahead: a route of this server, which BigQuery does not have."""
         try:
             ahead = clock.ahead_in(body)
         except ValueError as error:
-            raise _HttpError(400, str(error)) from None
+            raise HttpError(400, str(error)) from None
         self.catalogue.ahead = ahead * 1_000_000
         return {"ahead": ahead}
 
@@ -227,8 +223,8 @@ class Api:
         asked = self._queries.results.get(job) or self._queries.inserted.get(job)
         if asked is None:
             raise MissingError(f"Not found: Job {project}:{job}")
-        start = _count(query, "pageToken", _count(query, "startIndex", 0))
-        return self._queries.listing(project, asked, start, _count(query, "maxResults", PAGE_ROWS))
+        start = count_of(query, "pageToken", count_of(query, "startIndex", 0))
+        return self._queries.listing(project, asked, start, count_of(query, "maxResults", PAGE_ROWS))
 
     def _dataset(self, project: str, dataset: str) -> Body:
         reference = {"projectId": project, "datasetId": dataset}
@@ -254,43 +250,6 @@ class Api:
             "numBytes": str(snapshot.rows.nbytes),
             "creationTime": str(snapshot.created // 1000),
         }
-
-
-def _rows(body: Body) -> list[Body]:
-    """The rows of an insertAll request."""
-    entries = body.get("rows") or []
-    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-        raise _HttpError(400, f'expected "rows" as an array of objects, got {entries!r:.100}')
-    rows = [entry.get("json") or {} for entry in entries]
-    if not all(isinstance(row, dict) for row in rows):
-        raise _HttpError(400, 'expected "json" of every row as an object')
-    return rows
-
-
-def _fields(body: Body) -> list[Body]:
-    """The fields of a table's schema."""
-    schema = body.get("schema") or {}
-    fields = schema.get("fields") or [] if isinstance(schema, dict) else schema
-    if not isinstance(fields, list) or not all(isinstance(field, dict) for field in fields):
-        raise _HttpError(400, f'expected "schema.fields" as an array of objects, got {fields!r:.100}')
-    return fields
-
-
-def _reference(body: Body, key: str, part: str) -> str:
-    reference = body.get(key)
-    name = reference.get(part) if isinstance(reference, dict) else None
-    if not isinstance(name, str) or not name:
-        raise _HttpError(400, f"Required parameter is missing: {key}.{part}")
-    return name
-
-
-def _count(query: Mapping[str, str], key: str, default: int) -> int:
-    text = query.get(key, "")
-    if not text:
-        return default
-    if not text.isdecimal():
-        raise _HttpError(400, f"expected a count for {key}, got {text!r}")
-    return int(text)
 
 
 _DATASETS: Final = r"/projects/([^/]+)/datasets"
@@ -321,18 +280,18 @@ def _answer(api: Api, method: str, target: str, body: bytes) -> tuple[int, Body]
     """Status and JSON body for one request; never raises."""
     try:
         return 200, _route(api, method, target, body)
-    except _HttpError as error:
+    except HttpError as error:
         status, message, reason = error.status, error.message, error.reason
     except MissingError as error:
-        status, message, reason = 404, str(error), _REASONS[404]
+        status, message, reason = 404, str(error), REASONS[404]
     except AlreadyExistsError as error:
-        status, message, reason = 409, str(error), _REASONS[409]
+        status, message, reason = 409, str(error), REASONS[409]
     except SchemaError as error:
-        status, message, reason = 400, str(error), _REASONS[400]
+        status, message, reason = 400, str(error), REASONS[400]
     except RecursionError:
-        status, message, reason = 400, "the request nests too deeply", _REASONS[400]
+        status, message, reason = 400, "the request nests too deeply", REASONS[400]
     except Exception as error:  # noqa: BLE001  # a handler thread must answer, whatever went wrong
-        status, message, reason = 500, f"{type(error).__name__}: {error}", _REASONS[500]
+        status, message, reason = 500, f"{type(error).__name__}: {error}", REASONS[500]
     return status, _error(status, message, reason)
 
 
@@ -354,7 +313,7 @@ def _route(api: Api, method: str, target: str, body: bytes) -> Body:
         if match is not None and verb == method:
             parts = map(urllib.parse.unquote, match.groups())
             return handler(api, _parse(body), dict(urllib.parse.parse_qsl(url.query)), *parts)
-    raise _HttpError(404, f"Not found: {method} {path}; this server knows what seeding needs and no more")
+    raise HttpError(404, f"Not found: {method} {path}; this server knows what seeding needs and no more")
 
 
 def _parse(body: bytes) -> Body:
@@ -365,9 +324,9 @@ def _parse_anew(body: bytes) -> Body:
     try:
         parsed = json.loads(body) if body else {}
     except ValueError as error:
-        raise _HttpError(400, f"Parse Error: {error}") from None
+        raise HttpError(400, f"Parse Error: {error}") from None
     if not isinstance(parsed, dict):
-        raise _HttpError(400, f"Parse Error: expected a JSON object, got {type(parsed).__name__}")
+        raise HttpError(400, f"Parse Error: expected a JSON object, got {type(parsed).__name__}")
     return parsed
 
 

@@ -1,8 +1,8 @@
 """The reference service: BigQueryRead according to the contract, one small overridable method per step.
 
 Every step decides one thing and calls no other step than those it is made of, so that a mutant is a subclass that
-replaces one method in a few lines. This module decides behaviour; transport is :mod:`.server`'s, words of refusal are
-:mod:`conformance.reference.statuses`'.
+replaces one method in a few lines; that makes the module a little long. It decides behaviour; transport is
+:mod:`.server`'s, words of refusal are :mod:`conformance.reference.statuses`'.
 
 Sources: googleapis ``google/cloud/bigquery/storage/v1/{storage,stream,arrow,avro}.proto`` and what public records show
 of the service where the comments there are silent (:mod:`conformance.reference.statuses` names them).

@@ -354,6 +354,10 @@ def test_a_query_is_not_answered(client: Client, table: str) -> None:
         ("", {"tableReference": {"tableId": "x"}, "schema": {"fields": 5}}),
         ("", {"tableReference": {"tableId": "x"}, "schema": [5]}),
         ("", {"tableReference": "x"}),
+        ("", {"tableReference": {"tableId": "x"}, "view": 5}),
+        ("", {"tableReference": {"tableId": "x"}, "view": {"query": "SELECT 1"}}),
+        ("", {"tableReference": {"tableId": "x"}, "timePartitioning": "DAY"}),
+        ("", {"tableReference": {"tableId": "x"}, "requirePartitionFilter": "yes"}),
         ("", {}),
     ],
 )

@@ -45,21 +45,20 @@ def test_a_paused_read_goes_on_after_the_reads_alongside(fake: FakeServer) -> No
 
 
 PAUSE = PlannedFault(FaultKind.DELAY, responses=1)
+INSERTED_MEANWHILE = (
+    CreateSession(),
+    ReadRows(stream="0", faults=(PAUSE,), during=2),
+    AppendRows(2),
+    CreateSession(label="t"),
+    ReadRows(session="t"),
+)
 
 
 def test_steps_are_carried_out_while_a_read_is_held_open(fake: FakeServer) -> None:
     """The read begins before them and ends after them; its place among the calls is that of its beginning."""
     inserted: list[int] = []
     fake.rows = lambda _request, _context: served(b"", (2, 3))
-    steps = (
-        CreateSession(),
-        ReadRows(stream="0", faults=(PAUSE,), during=2),
-        AppendRows(2),
-        CreateSession(label="t"),
-        ReadRows(session="t"),
-    )
-
-    made = converse(fake, *steps, plan=dataclasses.replace(PLAN, append=inserted.append))
+    made = converse(fake, *INSERTED_MEANWHILE, plan=dataclasses.replace(PLAN, append=inserted.append))
 
     assert inserted == [2]
     assert [call.step for call in made.calls] == [0, 1, 3, 4]
@@ -71,7 +70,7 @@ def test_steps_are_carried_out_while_a_read_is_held_open(fake: FakeServer) -> No
 
 
 def test_a_held_read_ends_also_if_the_target_lacks_what_happens_meanwhile(fake: FakeServer) -> None:
-    """The steps from there on are skipped, and what was read is kept."""
+    """The target skips the steps from there on. The read keeps its rows."""
     fake.rows = lambda _request, _context: served(b"", (2, 3))
     plan = dataclasses.replace(PLAN, change=lambda columns: False)
     steps = (
@@ -102,18 +101,11 @@ def test_what_happened_in_a_pause_is_not_listed_as_left_out(fake: FakeServer, mo
     now = [0.0]
     monkeypatch.setattr("conformance.targets.allowance.time", SimpleNamespace(monotonic=lambda: now[0]))
     fake.rows = lambda _request, _context: served(b"", (2, 3))
-    steps = (
-        CreateSession(),
-        ReadRows(stream="0", faults=(PAUSE,), during=2),
-        AppendRows(2),
-        CreateSession(label="t"),
-        ReadRows(session="t"),
-    )
 
     def append(_count: int) -> None:
         now[0] = 1e9
 
-    made = converse(fake, *steps, plan=dataclasses.replace(PLAN, append=append, until=1e8))
+    made = converse(fake, *INSERTED_MEANWHILE, plan=dataclasses.replace(PLAN, append=append, until=1e8))
 
     assert [(call.step, len(call.responses)) for call in made.calls] == [(0, 1), (1, 2)]
     assert (made.skipped, made.stopped) == ([3, 4], OUT_OF_TIME)

@@ -1,4 +1,7 @@
-"""Mutants of ReadRows: counts, schemas, progress, offsets, rows lost and repeated, snapshots."""
+"""Mutants of ReadRows: counts, schemas, progress, offsets, rows lost and repeated, snapshots.
+
+The module is a little long, for each mutant is a few lines that share nothing with the others.
+"""
 
 from __future__ import annotations
 
