@@ -31,7 +31,7 @@ from conformance.protocols.storage_read.reference.queries import Queries, QueryR
 from conformance.protocols.storage_read.reference.restbodies import (
     REASONS,
     Body,
-    HttpError,
+    RequestRefusedError,
     count_of,
     fields_of,
     kind_of,
@@ -88,7 +88,7 @@ class Api:
     def delete_dataset(self, _body: Body, query: Mapping[str, str], project: str, dataset: str) -> Body:
         """datasets.delete; with tables in it, only if the request says so."""
         if query.get("deleteContents", "").lower() != "true" and self.catalogue.has_tables(project, dataset):
-            raise HttpError(400, f"Dataset {project}:{dataset} is still in use", "resourceInUse")
+            raise RequestRefusedError(400, f"Dataset {project}:{dataset} is still in use", "resourceInUse")
         self.catalogue.drop_dataset(project, dataset)
         return {}
 
@@ -106,7 +106,7 @@ class Api:
         query = str(view.get("query", ""))
         selected = WHOLE_TABLE.fullmatch(query)
         if selected is None:
-            raise HttpError(400, f"expected a view of every row and column of one table, got {query!r:.100}")
+            raise RequestRefusedError(400, f"expected a view of every row and column of one table, got {query!r:.100}")
         return self.catalogue.snapshot(TableId(*selected.groups())).columns
 
     def get_table(self, _body: Body, _query: Mapping[str, str], project: str, dataset: str, table: str) -> Body:
@@ -119,7 +119,7 @@ class Api:
         if "schema" in body:
             before, after = self.catalogue.snapshot(place).columns, read_schema(fields_of(body))
             if reason := not_a_change(before, after):
-                raise HttpError(400, f"Provided Schema does not match Table {place}. {reason}")
+                raise RequestRefusedError(400, f"Provided Schema does not match Table {place}. {reason}")
             self.catalogue.change_columns(place, after)
         return self._describe(place)
 
@@ -182,14 +182,14 @@ class Api:
         try:
             return self._jobs.load(project, upload)
         except (ValueError, KeyError, TypeError) as error:
-            raise HttpError(400, f"Parse Error: {error}") from None
+            raise RequestRefusedError(400, f"Parse Error: {error}") from None
 
     def query_job(self, body: Body, _query: Mapping[str, str], project: str) -> Body:
         """jobs.insert, of queries that select a whole table."""
         configuration = body.get("configuration")
         query = configuration.get("query") if isinstance(configuration, dict) else None
         if not isinstance(query, dict):
-            raise HttpError(400, 'expected "configuration.query": this server runs load jobs only as uploads')
+            raise RequestRefusedError(400, 'expected "configuration.query": this server runs load jobs only as uploads')
         job = self._jobs.query(project, query)
         text, number = str(query.get("query", "")), job["jobReference"]["jobId"]
         if not job["status"].get("errorResult"):
@@ -202,14 +202,14 @@ class Api:
         try:
             return self._queries.run_query(project, body)
         except QueryRefusedError as error:
-            raise HttpError(400, str(error)) from None
+            raise RequestRefusedError(400, str(error)) from None
 
     def set_clock(self, body: Body, _query: Mapping[str, str]) -> Body:
         """Put the clock so many seconds ahead: a route of this server, which BigQuery does not have."""
         try:
             ahead = clock.ahead_in(body)
         except ValueError as error:
-            raise HttpError(400, str(error)) from None
+            raise RequestRefusedError(400, str(error)) from None
         self.catalogue.ahead = ahead * 1_000_000
         return {"ahead": ahead}
 
@@ -280,7 +280,7 @@ def _answer(api: Api, method: str, target: str, body: bytes) -> tuple[int, Body]
     """Status and JSON body for one request; never raises."""
     try:
         return 200, _route(api, method, target, body)
-    except HttpError as error:
+    except RequestRefusedError as error:
         status, message, reason = error.status, error.message, error.reason
     except MissingError as error:
         status, message, reason = 404, str(error), REASONS[404]
@@ -313,7 +313,7 @@ def _route(api: Api, method: str, target: str, body: bytes) -> Body:
         if match is not None and verb == method:
             parts = map(urllib.parse.unquote, match.groups())
             return handler(api, _parse(body), dict(urllib.parse.parse_qsl(url.query)), *parts)
-    raise HttpError(404, f"Not found: {method} {path}; this server knows what seeding needs and no more")
+    raise RequestRefusedError(404, f"Not found: {method} {path}; this server knows what seeding needs and no more")
 
 
 def _parse(body: bytes) -> Body:
@@ -324,9 +324,9 @@ def _parse_anew(body: bytes) -> Body:
     try:
         parsed = json.loads(body) if body else {}
     except ValueError as error:
-        raise HttpError(400, f"Parse Error: {error}") from None
+        raise RequestRefusedError(400, f"Parse Error: {error}") from None
     if not isinstance(parsed, dict):
-        raise HttpError(400, f"Parse Error: expected a JSON object, got {type(parsed).__name__}")
+        raise RequestRefusedError(400, f"Parse Error: expected a JSON object, got {type(parsed).__name__}")
     return parsed
 
 

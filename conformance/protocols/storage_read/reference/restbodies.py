@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-__all__ = ["REASONS", "Body", "HttpError", "count_of", "fields_of", "kind_of", "reference_of", "rows_of"]
+__all__ = ["REASONS", "Body", "RequestRefusedError", "count_of", "fields_of", "kind_of", "reference_of", "rows_of"]
 
 REASONS: Final = {400: "invalid", 404: "notFound", 405: "invalid", 409: "duplicate", 500: "internalError"}
 """The reason in the body of an error, by its status."""
@@ -13,7 +13,7 @@ REASONS: Final = {400: "invalid", 404: "notFound", 405: "invalid", 409: "duplica
 Body = dict[str, Any]
 
 
-class HttpError(Exception):
+class RequestRefusedError(Exception):
     """A request ends in ``status``, with a message and a reason in the body."""
 
     def __init__(self, status: int, message: str, reason: str = "") -> None:
@@ -27,10 +27,10 @@ def rows_of(body: Body) -> list[Body]:
     """The rows of an insertAll request."""
     entries = body.get("rows") or []
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-        raise HttpError(400, f'expected "rows" as an array of objects, got {entries!r:.100}')
+        raise RequestRefusedError(400, f'expected "rows" as an array of objects, got {entries!r:.100}')
     rows = [entry.get("json") or {} for entry in entries]
     if not all(isinstance(row, dict) for row in rows):
-        raise HttpError(400, 'expected "json" of every row as an object')
+        raise RequestRefusedError(400, 'expected "json" of every row as an object')
     return rows
 
 
@@ -39,7 +39,7 @@ def fields_of(body: Body) -> list[Body]:
     schema = body.get("schema") or {}
     fields = schema.get("fields") or [] if isinstance(schema, dict) else schema
     if not isinstance(fields, list) or not all(isinstance(field, dict) for field in fields):
-        raise HttpError(400, f'expected "schema.fields" as an array of objects, got {fields!r:.100}')
+        raise RequestRefusedError(400, f'expected "schema.fields" as an array of objects, got {fields!r:.100}')
     return fields
 
 
@@ -48,7 +48,7 @@ def kind_of(body: Body) -> Body:
     kinds = {"view": dict, "timePartitioning": dict, "requirePartitionFilter": bool}
     for field, form in kinds.items():
         if body.get(field) and not isinstance(body[field], form):
-            raise HttpError(400, f"Invalid value for {field}: {body[field]!r:.100}")
+            raise RequestRefusedError(400, f"Invalid value for {field}: {body[field]!r:.100}")
     return {field: body[field] for field in kinds if body.get(field)}
 
 
@@ -57,7 +57,7 @@ def reference_of(body: Body, key: str, part: str) -> str:
     reference = body.get(key)
     name = reference.get(part) if isinstance(reference, dict) else None
     if not isinstance(name, str) or not name:
-        raise HttpError(400, f"Required parameter is missing: {key}.{part}")
+        raise RequestRefusedError(400, f"Required parameter is missing: {key}.{part}")
     return name
 
 
@@ -67,5 +67,5 @@ def count_of(query: Mapping[str, str], key: str, default: int) -> int:
     if not text:
         return default
     if not text.isdecimal():
-        raise HttpError(400, f"expected a count for {key}, got {text!r}")
+        raise RequestRefusedError(400, f"expected a count for {key}, got {text!r}")
     return int(text)
