@@ -70,7 +70,10 @@ class Server(pyarrow.flight.FlightServerBase):  # type: ignore[misc]  # it has n
             if not began:
                 writer.begin(reader.schema)
                 began = True
-            writer.write_with_metadata(chunk.data, chunk.app_metadata)
+            if chunk.app_metadata is None:  # write_with_metadata takes no None
+                writer.write_batch(chunk.data)
+            else:
+                writer.write_with_metadata(chunk.data, chunk.app_metadata)
 
     def list_actions(self, context: object) -> list[tuple[str, str]]:
         """List the one action that there is."""

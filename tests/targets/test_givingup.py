@@ -16,7 +16,7 @@ from conformance.protocols.flight.records import Descriptor
 from conformance.protocols.flight.reference.server import FlightServer, _until_gone
 from conformance.protocols.flight.reference.service import FlightService
 from conformance.protocols.flight.reference.store import Store
-from conformance.protocols.flight.targets.puts import frames
+from conformance.protocols.flight.targets.pieces import frames
 from conformance.protocols.flight.wire.messages import SERVICE
 from conformance.records import Call, CallEnd, GivingUp
 from conformance.targets import recordedcall

@@ -25,6 +25,7 @@ from conformance.protocols.flight.contract.subjects import (
     about,
     asked_for,
     columns_of,
+    is_damaged,
     listed,
     sent_rows,
     without_dictionaries,
@@ -49,6 +50,7 @@ def _echoes(*, rows: bool) -> Callable[[View], Sequence[ExchangeView]]:
             call
             for call in _exchanges(view)
             if isinstance(call.step, DoExchange)
+            and not is_damaged(call)
             and (call.step.rows if rows else bool(call.step.alone or call.step.metadata))
             and (not rows or not call.joined.filled or call.table is not None)
         ]

@@ -15,7 +15,16 @@ from conformance.contract.comparing.matching import RowMatch, match_rows, show_r
 from conformance.contract.sources import STATUS_CODES, Inferred
 from conformance.protocols.flight.contract import FLIGHT
 from conformance.protocols.flight.contract.sources import FLIGHT_PAGE, FLIGHT_PROTO, INTEGRATION_CLIENT
-from conformance.protocols.flight.contract.subjects import LARGE, PutTable, about, asked_for, columns_of, listed, stored
+from conformance.protocols.flight.contract.subjects import (
+    LARGE,
+    PutTable,
+    about,
+    asked_for,
+    columns_of,
+    is_damaged,
+    listed,
+    stored,
+)
 from conformance.protocols.flight.contract.view import FlightCall, FlightView, gave_up
 from conformance.protocols.flight.records import FlightMethod, GetFlightInfo
 from conformance.records import Level
@@ -110,7 +119,11 @@ def _looked_for(view: FlightView) -> list[FlightCall]:
     """Return each GetFlightInfo after a DoPut that was accepted, unless time passed between: the flight may be over."""
     asked = [call for call in view.flight_calls if call.raw.method == FlightMethod.GET_FLIGHT_INFO and call.answered]
     puts = [view.put_before(call.step, call.index) for call in asked]
-    return [call for call, put in zip(asked, puts, strict=True) if put is not None and put.ahead == call.ahead]
+    return [
+        call
+        for call, put in zip(asked, puts, strict=True)
+        if put is not None and put.ahead == call.ahead and not is_damaged(put)
+    ]
 
 
 @clause(

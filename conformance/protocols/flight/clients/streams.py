@@ -14,8 +14,9 @@ from typing import Final
 import pyarrow as pa
 
 from conformance.contract.clientjudging import Situation
-from conformance.protocols.flight.contract.encoding import BODY, HEADER, data, descriptor, number, part
-from conformance.protocols.flight.records import Descriptor
+from conformance.protocols.flight.contract.encoding import BODY, HEADER, descriptor, number, part
+from conformance.protocols.flight.generate.damage import DAMAGES, Change, Piece, Pieces, changed, inserted
+from conformance.protocols.flight.records import Damage, Descriptor
 from conformance.reference.flatbuffers import write
 from conformance.reference.ipc.options import WriterOptions
 from conformance.reference.ipc.writer import stream_model
@@ -30,29 +31,6 @@ ROWS: Final = 4
 """Rows of each batch."""
 
 WORDS: Final = ("one", "two", "three", "four")
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Piece:
-    """One FlightData; ``raw`` is sent in place of the fields."""
-
-    header: bytes = b""
-    body: bytes = b""
-    metadata: bytes | None = None
-    of: bytes | None = None
-    raw: bytes | None = None
-
-    @property
-    def message(self) -> bytes:
-        """The message in bytes."""
-        if self.raw is not None:
-            return self.raw
-        return data(self.header, self.body, of=self.of, metadata=self.metadata)
-
-
-Pieces = Sequence[Piece]
-Change = Callable[[Pieces, int], Pieces]
-"""Changes a stream; the number says at which batch, from 0."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -96,7 +74,7 @@ def encoded(batches: Sequence[pa.RecordBatch], options: WriterOptions | None = N
         rows = tree["header_type"] == _RECORD_BATCH
         metadata = b"batch %d" % count if rows else None
         count += rows
-        made.append(Piece(write("Message", tree, layout=message.layout), body, metadata))
+        made.append(Piece(write("Message", tree, layout=message.layout), body, metadata, rows=rows))
     return made
 
 
@@ -123,54 +101,13 @@ def _dictionaries(values: Callable[[int], Sequence[str]], *, deltas: bool = Fals
     return lambda: encoded(_batches(words), WriterOptions(end="close", deltas=deltas))
 
 
-def _changed(of: Callable[[Piece], Piece]) -> Change:
-    """Change the batch at a place."""
-
-    def change(pieces: Pieces, at: int) -> Pieces:
-        place = _place(pieces, at)
-        return [of(piece) if number == place else piece for number, piece in enumerate(pieces)]
-
-    return change
-
-
-def _inserted(*made: Piece) -> Change:
-    """Put messages before the first batch, between two batches, or behind the last one."""
-
-    def change(pieces: Pieces, at: int) -> Pieces:
-        place = len(pieces) if at == BATCHES - 1 else _place(pieces, at)
-        return [*pieces[:place], *made, *pieces[place:]]
-
-    return change
-
-
-def _place(pieces: Pieces, at: int) -> int:
-    """The place of a batch in a stream; every batch has metadata."""
-    return [place for place, piece in enumerate(pieces) if piece.metadata][at]
-
-
-def _again(pieces: Pieces, at: int) -> Pieces:
-    return _inserted(pieces[0])(pieces, at)
-
-
-def _schema_behind(pieces: Pieces, at: int) -> Pieces:
-    return [*pieces[1 : at + 2], pieces[0], *pieces[at + 2 :]]
-
-
-def _body_behind(pieces: Pieces, at: int) -> Pieces:
-    """The body of a batch comes in a message of its own."""
-    place = _place(pieces, at)
-    batch = pieces[place]
-    apart = [dataclasses.replace(batch, body=b""), Piece(body=batch.body)]
-    return [*pieces[:place], *apart, *pieces[place + 1 :]]
-
-
 def _fields_reversed(piece: Piece) -> Piece:
     fields = [part(BODY, piece.body), part(3, piece.metadata or b""), part(HEADER, piece.header)]
     return Piece(piece.header, piece.body, piece.metadata, raw=b"".join(fields))
 
 
 def _without_dictionaries(pieces: Pieces, _at: int) -> Pieces:
-    return [piece for place, piece in enumerate(pieces) if place == 0 or piece.metadata]
+    return [piece for place, piece in enumerate(pieces) if place == 0 or piece.rows]
 
 
 def _dictionary_late(pieces: Pieces, _at: int) -> Pieces:
@@ -183,7 +120,6 @@ def _other(batch: pa.RecordBatch, at: int) -> Piece:
 
 
 _STRAY: Final = pa.record_batch({"other": pa.array([1.5, 2.5], pa.float64())})
-_PREFIXED: Final = b"\xff\xff\xff\xff"
 _UNKNOWN: Final = number(77, 5) + part(78, b"x")
 _DESCRIPTOR: Final = descriptor(Descriptor(path=(NAME,)))
 
@@ -207,29 +143,29 @@ def _turned(at: int) -> Sequence[str]:
 STREAMS: Final[Mapping[str, StreamKind]] = {
     "plain": StreamKind("three batches with metadata", _LEGAL, placed=False),
     "no-metadata": StreamKind(
-        "a batch without metadata", _LEGAL, _changed(lambda one: dataclasses.replace(one, metadata=None))
+        "a batch without metadata", _LEGAL, changed(lambda one: dataclasses.replace(one, metadata=None))
     ),
     "empty-batch": StreamKind(
         "a batch of no rows",
         _LEGAL,
-        _inserted(dataclasses.replace(encoded([_batches()[0].slice(0, 0)])[1], metadata=None)),
+        inserted(dataclasses.replace(encoded([_batches()[0].slice(0, 0)])[1], metadata=None)),
     ),
     "descriptor": StreamKind(
-        "a descriptor in a batch's message", _LEGAL, _changed(lambda one: dataclasses.replace(one, of=_DESCRIPTOR))
+        "a descriptor in a batch's message", _LEGAL, changed(lambda one: dataclasses.replace(one, of=_DESCRIPTOR))
     ),
     "later-field": StreamKind(
         "a field of a later version in a batch's message",
         _LEGAL,
-        _changed(lambda one: dataclasses.replace(one, raw=one.message + _UNKNOWN)),
+        changed(lambda one: dataclasses.replace(one, raw=one.message + _UNKNOWN)),
     ),
-    "fields-reversed": StreamKind("the body of a batch before its header", _LEGAL, _changed(_fields_reversed)),
+    "fields-reversed": StreamKind("the body of a batch before its header", _LEGAL, changed(_fields_reversed)),
     "header-twice": StreamKind(
         "a header twice in one message, the right one last",
         _LEGAL,
-        _changed(lambda one: dataclasses.replace(one, raw=part(HEADER, b"first") + one.message)),
+        DAMAGES[Damage.HEADER_TWICE],
     ),
     "long-metadata": StreamKind(
-        "64 KiB of metadata on a batch", _LEGAL, _changed(lambda one: dataclasses.replace(one, metadata=b"m" * 65536))
+        "64 KiB of metadata on a batch", _LEGAL, changed(lambda one: dataclasses.replace(one, metadata=b"m" * 65536))
     ),
     "lz4": StreamKind("buffers compressed with LZ4", _LEGAL, placed=False, start=_written(codec="lz4")),
     "zstd": StreamKind("buffers compressed with ZSTD", _LEGAL, placed=False, start=_written(codec="zstd")),
@@ -240,7 +176,7 @@ STREAMS: Final[Mapping[str, StreamKind]] = {
         "a dictionary that grows by deltas", _LEGAL, placed=False, start=_dictionaries(_grown, deltas=True)
     ),
     "replacement": StreamKind("a dictionary that is replaced", _LEGAL, placed=False, start=_dictionaries(_turned)),
-    "metadata-alone": StreamKind("a message with metadata alone", _OPEN, _inserted(Piece(metadata=b"alone"))),
+    "metadata-alone": StreamKind("a message with metadata alone", _OPEN, inserted(Piece(metadata=b"alone"))),
     "schema-metadata": StreamKind(
         "metadata on the schema",
         _OPEN,
@@ -248,22 +184,20 @@ STREAMS: Final[Mapping[str, StreamKind]] = {
         placed=False,
         metadata_known=False,
     ),
-    "message-empty": StreamKind("a message without a field", _OPEN, _inserted(Piece())),
-    "schema-again": StreamKind("the schema once more", _OPEN, _again, tries=8),
-    "schema-other": StreamKind("another schema", _OPEN, _inserted(_other(_STRAY, 0))),
+    "message-empty": StreamKind("a message without a field", _OPEN, DAMAGES[Damage.MESSAGE_EMPTY]),
+    "schema-again": StreamKind("the schema once more", _OPEN, DAMAGES[Damage.SCHEMA_AGAIN], tries=8),
+    "schema-other": StreamKind("another schema", _OPEN, inserted(_other(_STRAY, 0))),
     "header-with-prefix": StreamKind(
         "a header with the prefix of a stream",
         _OPEN,
-        _changed(
-            lambda one: dataclasses.replace(one, header=_PREFIXED + len(one.header).to_bytes(4, "little") + one.header)
-        ),
+        DAMAGES[Damage.HEADER_WITH_PREFIX],
     ),
-    "end-marker": StreamKind("the end marker of a stream as a header", _OPEN, _inserted(Piece(_PREFIXED + bytes(4)))),
-    "other-kind": StreamKind("a message of the kind Tensor", _OPEN, _inserted(Piece(_tensor_header()))),
+    "end-marker": StreamKind("the end marker of a stream as a header", _OPEN, DAMAGES[Damage.END_MARKER]),
+    "other-kind": StreamKind("a message of the kind Tensor", _OPEN, inserted(Piece(_tensor_header()))),
     "body-longer": StreamKind(
         "a body with eight bytes more than its header declares",
         _OPEN,
-        _changed(lambda one: dataclasses.replace(one, body=one.body + bytes(8))),
+        DAMAGES[Damage.BODY_LONGER],
     ),
     "dictionary-late": StreamKind(
         "a dictionary behind the first batch that uses it",
@@ -272,33 +206,29 @@ STREAMS: Final[Mapping[str, StreamKind]] = {
         placed=False,
         start=_dictionaries(lambda _at: WORDS),
     ),
-    "body-alone": StreamKind("a body without a header", _OPEN, _inserted(Piece(body=bytes(64)))),
-    "schema-missing": StreamKind("no schema", _BROKEN, lambda pieces, _at: pieces[1:], placed=False),
-    "schema-late": StreamKind("the schema behind a batch", _OPEN, _schema_behind),
+    "body-alone": StreamKind("a body without a header", _OPEN, DAMAGES[Damage.BODY_ALONE]),
+    "schema-missing": StreamKind("no schema", _BROKEN, DAMAGES[Damage.SCHEMA_MISSING], placed=False),
+    "schema-late": StreamKind("the schema behind a batch", _OPEN, DAMAGES[Damage.SCHEMA_LATE]),
     "no-message": StreamKind("no message at all", _BROKEN, lambda _pieces, _at: [], placed=False),
-    "body-cut": StreamKind(
-        "half of a body", _BROKEN, _changed(lambda one: dataclasses.replace(one, body=one.body[: len(one.body) // 2]))
-    ),
-    "body-missing": StreamKind(
-        "a batch without its body", _BROKEN, _changed(lambda one: dataclasses.replace(one, body=b""))
-    ),
-    "body-behind": StreamKind("the body of a batch in the next message", _BROKEN, _body_behind),
+    "body-cut": StreamKind("half of a body", _BROKEN, DAMAGES[Damage.BODY_CUT]),
+    "body-missing": StreamKind("a batch without its body", _BROKEN, DAMAGES[Damage.BODY_MISSING]),
+    "body-behind": StreamKind("the body of a batch in the next message", _BROKEN, DAMAGES[Damage.BODY_BEHIND]),
     "header-cut": StreamKind(
         "half of a header",
         _BROKEN,
-        _changed(lambda one: dataclasses.replace(one, header=one.header[: len(one.header) // 2])),
+        DAMAGES[Damage.HEADER_CUT],
     ),
     "header-noise": StreamKind(
         "a header of 64 bytes that are no message",
         _BROKEN,
-        _changed(lambda one: dataclasses.replace(one, header=bytes(range(64)))),
+        DAMAGES[Damage.HEADER_NOISE],
     ),
     "no-protobuf": StreamKind(
         "a message that is no protobuf",
         _BROKEN,
-        _changed(lambda one: dataclasses.replace(one, raw=part(HEADER, one.header)[:-4])),
+        DAMAGES[Damage.NO_PROTOBUF],
     ),
-    "other-batch": StreamKind("a batch of another table", _BROKEN, _changed(lambda _one: _other(_STRAY, 1))),
+    "other-batch": StreamKind("a batch of another table", _BROKEN, changed(lambda _one: _other(_STRAY, 1))),
     "dictionary-missing": StreamKind(
         "no dictionary for a column that needs one",
         _BROKEN,

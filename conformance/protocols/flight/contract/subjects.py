@@ -13,7 +13,7 @@ from conformance.contract.raised import remembered_property
 from conformance.contract.view import View, once_per_view
 from conformance.protocols.flight.contract.decoding import read_data
 from conformance.protocols.flight.contract.view import FlightCall, FlightView, GetView, InfoSeen, gave_up
-from conformance.protocols.flight.records import DoExchange, DoPut, FlightMethod
+from conformance.protocols.flight.records import Damage, DoExchange, DoPut, FlightMethod
 
 __all__ = [
     "CODES",
@@ -25,6 +25,7 @@ __all__ = [
     "asked_for",
     "columns_of",
     "infos",
+    "is_damaged",
     "listed",
     "look_alike",
     "of_method",
@@ -127,6 +128,11 @@ class PutTable:
         return pa.concat_tables([one.cast(tables[0].schema) for one in tables])
 
 
+def is_damaged(call: FlightCall) -> bool:
+    """Return whether something is wrong with the messages that a client sends in a call."""
+    return isinstance(call.step, DoPut | DoExchange) and call.step.damage is not Damage.NONE
+
+
 def sent_rows(call: FlightCall) -> pa.Table:
     """The rows that a client sends in a call: those that the step names, or all of the case."""
     rows, table = call.step.expect.rows, call.view.table
@@ -139,7 +145,8 @@ def sent_rows(call: FlightCall) -> pa.Table:
 def _read_back(view: FlightView) -> list[PutTable]:
     found = [(seen, seen.put) for seen in view.infos]
     made = [PutTable(put, seen) for seen, put in found if put is not None and isinstance(put.step, DoPut)]
-    return [one for one in made if one.rows is not None and not _is_a_further_one(one.put)]
+    whole = [one for one in made if not is_damaged(one.put) and one.rows is not None]
+    return [one for one in whole if not _is_a_further_one(one.put)]
 
 
 def _is_a_further_one(put: FlightCall) -> bool:

@@ -23,6 +23,7 @@ from conformance.protocols.flight.records.enums import (
     IfNotExist,
 )
 from conformance.protocols.flight.records.forms import (
+    Damage,
     FlightLogin,
     FlightToken,
     FlightWriting,
@@ -47,6 +48,7 @@ from conformance.protocols.flight.records.sql import (
 )
 
 __all__ = [
+    "Damage",
     "Descriptor",
     "DoAction",
     "DoExchange",

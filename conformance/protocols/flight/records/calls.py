@@ -12,6 +12,7 @@ from typing import ClassVar, Final, TypeAlias
 from conformance._codec import RecordError
 from conformance.protocols.flight.records.enums import FlightMethod
 from conformance.protocols.flight.records.forms import (
+    Damage,
     FlightLogin,
     FlightToken,
     FlightWriting,
@@ -24,6 +25,7 @@ from conformance.records.closed import GivingUp
 from conformance.records.step import CallStep, Expect, RowsStep
 
 __all__ = [
+    "DAMAGED_BATCHES",
     "KNOWN",
     "SCENARIO",
     "Descriptor",
@@ -46,6 +48,10 @@ KNOWN: Final = "flight-known."
 
 SCENARIO: Final = "flight-scenario."
 """The beginning of the ids of the scenarios of Arrow's integration tests, which only their servers are asked."""
+
+
+DAMAGED_BATCHES: Final = 3
+"""The batches of a table that is sent with a damage: a first one, one between two others, and a last one."""
 
 
 @record
@@ -71,6 +77,11 @@ def _check_stop(stop: int | None, gives_up: GivingUp, path: str) -> None:
         raise RecordError(f"{path}.stop", "at least one message", stop)
     if stop is None and gives_up is not GivingUp.CANCEL:
         raise RecordError(f"{path}.gives_up", "a number of messages in stop", gives_up)
+
+
+def _check_batch(at: int, path: str) -> None:
+    if at not in range(DAMAGED_BATCHES):
+        raise RecordError(f"{path}.at", f"a batch from 0 to {DAMAGED_BATCHES - 1}", at)
 
 
 @record
@@ -187,6 +198,8 @@ class DoPut(RowsStep):
 
     With ``count``, it is that many rows of the table, from ``first`` on. After ``stop`` messages the client gives up as
     ``gives_up`` says. ``expect.rows`` are the rows that it sends, if these are not all.
+
+    With a ``damage``, the rows come in three batches, and something is wrong at the batch ``at``, from 0.
     """
 
     TAG: ClassVar[str] = "do-put"
@@ -202,12 +215,15 @@ class DoPut(RowsStep):
     gives_up: GivingUp = GivingUp.CANCEL
     first: int = 0
     count: int | None = None
+    damage: Damage = Damage.NONE
+    at: int = 0
     client: str = ""
     alongside: bool = False
     expect: Expect = Expect()
 
     def __post_init__(self) -> None:
         _check_stop(self.stop, self.gives_up, "do-put")
+        _check_batch(self.at, "do-put")
 
 
 @record
@@ -217,7 +233,7 @@ class DoExchange(RowsStep):
     Without a ``descriptor``, it is the one under which the target file says that data comes back. ``alone`` messages of
     ``app_metadata`` alone follow it. Without ``rows``, neither schema nor batches are sent; with ``metadata``, each
     batch has ``app_metadata``. ``take`` is the number of answers after which the driver cancels. ``stop``,
-    ``gives_up``, ``first`` and ``count`` are those of :class:`DoPut`.
+    ``gives_up``, ``first``, ``count``, ``damage`` and ``at`` are those of :class:`DoPut`.
     """
 
     TAG: ClassVar[str] = "do-exchange"
@@ -232,12 +248,15 @@ class DoExchange(RowsStep):
     gives_up: GivingUp = GivingUp.CANCEL
     first: int = 0
     count: int | None = None
+    damage: Damage = Damage.NONE
+    at: int = 0
     client: str = ""
     alongside: bool = False
     expect: Expect = Expect()
 
     def __post_init__(self) -> None:
         _check_stop(self.stop, self.gives_up, "do-exchange")
+        _check_batch(self.at, "do-exchange")
         if self.alone < 0:
             raise RecordError("do-exchange.alone", "a number of messages", self.alone)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 
-__all__ = ["FlightLogin", "FlightToken", "FlightWriting", "NameForm", "Naming", "Spelling"]
+__all__ = ["Damage", "FlightLogin", "FlightToken", "FlightWriting", "NameForm", "Naming", "Spelling"]
 
 
 class Spelling(enum.StrEnum):
@@ -43,6 +43,49 @@ class FlightWriting(enum.StrEnum):
     """Texts are dictionary-encoded, and each batch has a dictionary of its own."""
     DELTAS = "dictionary-deltas"
     """The same, and each dictionary is a delta to the one before it."""
+
+
+class Damage(enum.StrEnum):
+    """What is wrong with the messages of a table that a client sends, at one of its three batches."""
+
+    NONE = "none"
+    MESSAGE_EMPTY = "message-empty"
+    """A message without a field is put between the others."""
+    SCHEMA_AGAIN = "schema-again"
+    """The schema comes once more."""
+    SCHEMA_OTHER = "schema-other"
+    """The schema of another table comes between the batches."""
+    SCHEMA_MISSING = "schema-missing"
+    SCHEMA_LATE = "schema-late"
+    """The schema comes behind a batch."""
+    HEADER_TWICE = "header-twice"
+    """One message has two headers, and the right one is the last."""
+    HEADER_WITH_PREFIX = "header-with-prefix"
+    """A header has the eight bytes before it that a message has in a stream."""
+    HEADER_CUT = "header-cut"
+    HEADER_NOISE = "header-noise"
+    """A header is 64 bytes that are no message."""
+    END_MARKER = "end-marker"
+    """The end marker of a stream comes as a header."""
+    OTHER_KIND = "other-kind"
+    """A message of the kind Tensor comes between the batches."""
+    OTHER_BATCH = "other-batch"
+    """A batch of another table comes in the place of a batch."""
+    BODY_ALONE = "body-alone"
+    """A body of 64 bytes comes without a header."""
+    BODY_BEHIND = "body-behind"
+    """The body of a batch comes in a message behind its header."""
+    BODY_MISSING = "body-missing"
+    BODY_CUT = "body-cut"
+    """Half of a body comes."""
+    BODY_SHORT_BY_1 = "body-short-by-1"
+    BODY_SHORT_BY_8 = "body-short-by-8"
+    BODY_OF_8 = "body-of-8"
+    """The first eight bytes of a body come."""
+    BODY_LONGER = "body-longer"
+    """A body has eight bytes more than its header declares."""
+    NO_PROTOBUF = "no-protobuf"
+    """A message is no FlightData."""
 
 
 class FlightLogin(enum.StrEnum):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NoReturn, Self
 
 from grpc import StatusCode
@@ -12,6 +12,7 @@ from conformance.protocols.flight.contract.decoding import meaning_of, message_o
 from conformance.protocols.flight.contract.encoding import descriptor
 from conformance.protocols.flight.records import Descriptor
 from conformance.protocols.flight.reference.store import Flight, Store
+from conformance.protocols.flight.wire.data import FlightReading, read_flight
 from conformance.reference.statuses import Refusal
 from conformance.wire import Header
 from conformance.wire.messages import read_apart
@@ -68,6 +69,15 @@ class FlightBase:
         if found is None:
             self.refuse(StatusCode.INVALID_ARGUMENT, f"the request is no {kind}")
         return found
+
+    def stream_of(self, came: Sequence[bytes]) -> FlightReading:
+        """The Arrow stream in the messages of a client; what is none is refused."""
+        reading = read_flight(came)
+        content = reading.content
+        if content.violations or content.schema is None:
+            said = str(content.violations[0]) if content.violations else "there is no schema"
+            self.refuse(StatusCode.INVALID_ARGUMENT, f"the data is no Arrow stream: {said}")
+        return reading
 
     def the_one(self, requests: Iterator[bytes]) -> bytes:
         """The request of a method that takes one."""

@@ -18,12 +18,21 @@ class Exchanges(FlightBase):
     """DoExchange."""
 
     def do_exchange(self, requests: Iterator[bytes]) -> Messages:
-        """Send back each message as it comes; the first one has to have a descriptor."""
+        """Send back each message as it comes; the first one has to have a descriptor.
+
+        What was no Arrow stream ends in an error, so that nobody takes what came back for a whole one.
+        """
         first = next(requests, b"")
         if self.read(first).descriptor is None:
             self.no_descriptor()
+        came = []
         for request in itertools.chain([first], requests):
-            yield from self.answer(self.read(request))
+            message = self.read(request)
+            if message.header or message.body:
+                came.append(request)
+            yield from self.answer(message)
+        if came:
+            self.stream_of(came)
         yield from self.farewell()
 
     def read(self, request: bytes) -> Data:

@@ -12,7 +12,6 @@ from conformance.protocols.flight.contract.decoding import message_of
 from conformance.protocols.flight.contract.encoding import part
 from conformance.protocols.flight.reference.base import FlightBase, Messages, is_schema
 from conformance.protocols.flight.reference.store import Batch, Flight
-from conformance.protocols.flight.wire.data import read_flight
 from conformance.wire import DecodingError, Header
 from conformance.wire.protobufmessages import ProtoMessage
 
@@ -57,11 +56,8 @@ class Puts(FlightBase):
 
     def table_of(self, came: Sequence[bytes]) -> tuple[pa.Schema, tuple[Batch, ...]]:
         """The batches in the messages; what is no Arrow stream is refused."""
-        reading = read_flight(came)
+        reading = self.stream_of(came)
         content = reading.content
-        if content.violations or content.schema is None:
-            said = str(content.violations[0]) if content.violations else "there is no schema"
-            self.refuse(StatusCode.INVALID_ARGUMENT, f"the data is no Arrow stream: {said}")
         try:
             schema, batches = content.to_arrow().schema, content.to_batches()
         except DecodingError as error:

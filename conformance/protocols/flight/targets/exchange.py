@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 from collections.abc import Iterator
 
@@ -9,9 +10,8 @@ import pyarrow as pa
 
 from conformance.protocols.flight.contract import encoding
 from conformance.protocols.flight.records import DoExchange
-from conformance.protocols.flight.targets.puts import frames
+from conformance.protocols.flight.targets.pieces import pieces_of
 from conformance.records import Case
-from conformance.targets.handing import batches_of
 
 __all__ = ["exchange_of"]
 
@@ -24,8 +24,7 @@ def exchange_of(case: Case, table: pa.Table, step: DoExchange, of: bytes) -> Ite
     yield encoding.data(of=of), False
     for number in range(step.alone):
         yield encoding.data(metadata=b"alone %d" % number), False
-    batches = batches_of(table, case.table.recipe) if table.num_rows else ()
     numbers = itertools.count()
-    for frame in frames(table.schema, batches) if step.rows else ():
-        metadata = b"batch %d" % next(numbers) if step.metadata and frame.has_rows else None
-        yield encoding.data(frame.header, frame.body, metadata=metadata), frame.has_rows
+    for piece in pieces_of(case, table, damage=step.damage, at=step.at) if step.rows else ():
+        metadata = b"batch %d" % next(numbers) if step.metadata and piece.rows else None
+        yield dataclasses.replace(piece, metadata=metadata).message, piece.rows

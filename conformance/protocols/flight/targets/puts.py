@@ -1,54 +1,35 @@
-"""The FlightData of a DoPut in the forms that a step asks for: writings, names, metadata and spellings.
-
-The rows are written by pyarrow, whose messages come apart into ``data_header`` and ``data_body``; what the target makes
-of them is judged, and they are not.
-"""
+"""The FlightData of a DoPut in the forms that a step asks for: writings, damages, names, metadata and spellings."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Final, NamedTuple
+import dataclasses
+from collections.abc import Iterator
+from typing import Final
 
 import pyarrow as pa
 
 from conformance.protocols.flight.contract import encoding
-from conformance.protocols.flight.records import DoPut, FlightWriting, Naming, Spelling
+from conformance.protocols.flight.records import DoPut, Naming, Spelling
+from conformance.protocols.flight.targets.pieces import pieces_of
 from conformance.protocols.flight.wire.messages import FLIGHT
 from conformance.records import Case
-from conformance.targets.handing import batches_of
 from conformance.wire.protobuf import read_protobuf
 
-__all__ = ["MessageParts", "frames", "put_messages", "spelled"]
+__all__ = ["put_messages", "spelled"]
 
 _UNKNOWN: Final = encoding.number(77, 5) + encoding.part(78, b"x")
 """Fields that no version of Flight has."""
 
-_OPTIONS: Final = {
-    FlightWriting.LZ4: pa.ipc.IpcWriteOptions(compression="lz4"),
-    FlightWriting.ZSTD: pa.ipc.IpcWriteOptions(compression="zstd"),
-    FlightWriting.V4: pa.ipc.IpcWriteOptions(metadata_version=pa.ipc.MetadataVersion.V4),
-    FlightWriting.DELTAS: pa.ipc.IpcWriteOptions(emit_dictionary_deltas=True),
-}
-
-
-class MessageParts(NamedTuple):
-    """One IPC message in its two parts."""
-
-    header: bytes
-    body: bytes
-    has_rows: bool
-
 
 def put_messages(case: Case, table: pa.Table, step: DoPut, of: bytes, other: bytes) -> Iterator[tuple[bytes, bool]]:
     """The messages of a DoPut, each with whether it has rows; ``other`` is the descriptor of another flight."""
-    batches = batches_of(table, case.table.recipe) if table.num_rows else []
     if step.ahead:
         yield spelled("FlightData", encoding.data(of=of), step.spelled), False
-    for at, frame in enumerate(frames(table.schema, batches, step.written)):
+    for at, piece in enumerate(pieces_of(case, table, written=step.written, damage=step.damage, at=step.at)):
         named = None if step.ahead else _name(step.named, at, of, other)
-        metadata = b"%d" % at if step.metadata and frame.has_rows else None
-        message = encoding.data(frame.header, frame.body, of=named, metadata=metadata)
-        yield spelled("FlightData", message, step.spelled), frame.has_rows
+        metadata = b"%d" % at if step.metadata and piece.rows else None
+        message = dataclasses.replace(piece, of=named, metadata=metadata).message
+        yield spelled("FlightData", message, step.spelled), piece.rows
         if step.metadata:
             yield spelled("FlightData", encoding.data(metadata=b"alone"), step.spelled), False
 
@@ -79,42 +60,3 @@ def _name(named: Naming, at: int, of: bytes, other: bytes) -> bytes | None:
     if named is Naming.CHANGED:
         return other
     return of if named is Naming.EVERY or (named is Naming.LATE and at == 1) else None
-
-
-def frames(
-    schema: pa.Schema, batches: Sequence[pa.RecordBatch], written: FlightWriting = FlightWriting.PLAIN
-) -> Iterator[MessageParts]:
-    """The messages of a stream in one of the writings."""
-    if written in (FlightWriting.REPLACED, FlightWriting.DELTAS):
-        schema, batches = _encoded(schema, batches, growing=written is FlightWriting.DELTAS)
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, schema, options=_OPTIONS.get(written)) as writer:
-        for batch in batches:
-            writer.write_batch(batch)
-    for message in pa.ipc.MessageReader.open_stream(pa.py_buffer(sink.getvalue())):
-        body = message.body.to_pybytes() if message.body is not None else b""
-        yield MessageParts(message.metadata.to_pybytes(), body, message.type == "record batch")
-
-
-def _encoded(
-    schema: pa.Schema, batches: Sequence[pa.RecordBatch], *, growing: bool
-) -> tuple[pa.Schema, list[pa.RecordBatch]]:
-    """The batches with their texts dictionary-encoded; with ``growing`` each dictionary begins with the one before."""
-    kind = pa.dictionary(pa.int32(), pa.string())
-    fields = [field.with_type(kind) if pa.types.is_string(field.type) else field for field in schema]
-    encoded = pa.schema(fields, metadata=schema.metadata)
-    known: dict[str, list[str]] = {}
-    made = []
-    for batch in batches:
-        columns = []
-        for field, column in zip(schema, batch.columns, strict=True):
-            if not pa.types.is_string(field.type):
-                columns.append(column)
-                continue
-            words = known.setdefault(field.name, []) if growing else []
-            words += [word for word in dict.fromkeys(column.to_pylist()) if word is not None and word not in words]
-            places = {word: at for at, word in enumerate(words)}
-            indices = pa.array([places.get(word) for word in column.to_pylist()], pa.int32())
-            columns.append(pa.DictionaryArray.from_arrays(indices, pa.array(words, pa.string())))
-        made.append(pa.record_batch(columns, schema=encoded))
-    return encoded, made

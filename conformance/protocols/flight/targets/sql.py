@@ -37,9 +37,8 @@ from conformance.protocols.flight.records import (
     SqlUpdate,
 )
 from conformance.protocols.flight.table.dialect import Statements
-from conformance.protocols.flight.targets.puts import frames
+from conformance.protocols.flight.targets.pieces import pieces_of
 from conformance.records import Call, Case
-from conformance.targets.handing import batches_of
 
 __all__ = ["UPDATE", "SqlSteps"]
 
@@ -204,12 +203,8 @@ class SqlSteps:
     def _put(self, index: int, command: bytes, rows: pa.Table | None) -> Call:
         """A DoPut: the command with the schema of the rows, and the rows; without rows, with an empty schema."""
         table = pa.table([], schema=_NOTHING) if rows is None else rows
-        batches = batches_of(table, self.case.table.recipe) if table.num_rows else []
-        of = _descriptor(command)
-        messages = [
-            encoding.data(frame.header, frame.body, of=None if at else of)
-            for at, frame in enumerate(frames(table.schema, batches))
-        ]
+        first, *others = pieces_of(self.case, table)
+        messages = [piece.message for piece in (dataclasses.replace(first, of=_descriptor(command)), *others)]
         return self.send(Call(index, "", "DoPut", b""), messages)
 
 
