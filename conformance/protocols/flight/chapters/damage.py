@@ -26,6 +26,7 @@ from conformance.protocols.flight.contract.subjects import (
     is_damaged,
     listed,
     sent_rows,
+    stored,
     without_dictionaries,
 )
 from conformance.protocols.flight.contract.view import ExchangeView, FlightCall, FlightView, gave_up
@@ -63,6 +64,8 @@ def _damaged(wanted: Callable[[_DamagedPut], bool]) -> Callable[[View], Sequence
 
 
 def _looked_for(view: FlightView) -> Iterator[_DamagedPut]:
+    if any(_difference(one.table, _whole(one)) for one in stored(view)):
+        return  # what is wrong with a table without a damage is no matter of the damage
     seen = {info.call: info for info in view.infos}
     for asked in view.flight_calls:
         if asked.raw.method != FlightMethod.GET_FLIGHT_INFO or not asked.answered:
@@ -71,16 +74,18 @@ def _looked_for(view: FlightView) -> Iterator[_DamagedPut]:
         if len(puts) != 1 or not is_damaged(puts[0]) or not puts[0].answered or gave_up(puts[0]):
             continue
         info = seen.get(asked.index)
-        stored = None if info is None else PutTable(puts[0], info)
-        yield _DamagedPut(puts[0], asked, stored if stored is not None and stored.rows is not None else None)
+        kept = None if info is None else PutTable(puts[0], info)
+        yield _DamagedPut(puts[0], asked, kept if kept is not None and kept.rows is not None else None)
+
+
+def _whole(kept: PutTable) -> pa.Table:
+    assert kept.rows is not None, "the selector leaves out what cannot be read"
+    return kept.rows
 
 
 def _rows(one: _DamagedPut) -> pa.Table:
     """The rows of the flight; none if it was not found."""
-    if one.stored is None:
-        return sent_rows(one.put).slice(0, 0)
-    assert one.stored.rows is not None, "the selector leaves out what cannot be read"
-    return one.stored.rows
+    return sent_rows(one.put).slice(0, 0) if one.stored is None else _whole(one.stored)
 
 
 _refused = functools.partial(
@@ -163,13 +168,27 @@ def refused_is_not_invented(one: _DamagedPut) -> Iterator[Violation]:
 
 
 def _exchanges(view: FlightView) -> list[ExchangeView]:
-    """Return every exchange with a damage; of those that ended in OK, the ones whose answers can be read."""
-    damaged = [call for call in view.flight_calls if isinstance(call, ExchangeView) and is_damaged(call)]
-    return [call for call in damaged if call.answered and _can_be_judged(call)]
+    """Return every exchange with a damage; of those that ended in OK, the ones whose answers can be read. None if one
+    without a damage does not send back what it gets.
+    """
+    exchanges = [call for call in view.flight_calls if isinstance(call, ExchangeView) and call.answered]
+    damaged = [call for call in exchanges if is_damaged(call)]
+    if any(not call.ok or not _can_be_judged(call) or _lost(call) for call in exchanges if call not in damaged):
+        return []
+    return [call for call in damaged if not call.ok or _can_be_judged(call)]
 
 
 def _can_be_judged(call: ExchangeView) -> bool:
-    return not call.ok or not call.joined.filled or call.table is not None
+    return not call.joined.filled or call.table is not None
+
+
+def _lost(call: ExchangeView) -> str:
+    """What tells the rows that an exchange sent back from those that it got."""
+    return _difference(sent_rows(call), _came(call))
+
+
+def _came(call: ExchangeView) -> pa.Table:
+    return sent_rows(call).slice(0, 0) if call.table is None else without_dictionaries(call.table)
 
 
 @clause(
@@ -188,9 +207,7 @@ def exchange_is_whole_or_refused(call: ExchangeView) -> Iterator[Violation]:
     """
     if not call.ok:
         return
-    sent = sent_rows(call)
-    came = sent.slice(0, 0) if call.table is None else without_dictionaries(call.table)
-    difference = _difference(sent, came)
-    if difference:
-        wanted = f"the {many(sent.num_rows, 'row')} that were sent, or a status other than OK"
-        yield Violation(wanted, f"OK and {many(came.num_rows, 'row')}: {difference}")
+    lost = _lost(call)
+    if lost:
+        wanted = f"the {many(sent_rows(call).num_rows, 'row')} that were sent, or a status other than OK"
+        yield Violation(wanted, f"OK and {many(_came(call).num_rows, 'row')}: {lost}")

@@ -14,6 +14,7 @@ from conformance.contract.sources import COLUMNAR, PROTOBUF
 from conformance.protocols.flight.contract.encoding import data, number, part, text
 from conformance.protocols.flight.contract.sources import FLIGHT_PAGE, FLIGHT_PROTO
 from conformance.protocols.flight.reference import (  # noqa: F401  # each registers its variations
+    damagefreedoms,
     datafreedoms,
     exchangevariations,
     freedoms,

@@ -5,6 +5,7 @@ The docstring of a mutant states its fault.
 
 from conformance.protocols.flight.reference.mutants import (  # noqa: F401  # each registers its mutants
     actions,
+    damage,
     descriptors,
     encodings,
     errors,

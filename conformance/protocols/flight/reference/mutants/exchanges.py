@@ -86,10 +86,6 @@ class DescriptorInAnswers(FlightService):
 @mutant(
     "flight-exchange.without-descriptor",
     kills="flight-exchange.descriptor-is-needed",
-    also={
-        "flight-exchange.schema-comes-first": "a message that is no schema comes back first",
-        "flight-exchange.is-an-arrow-stream": "as above",
-    },
 )
 class WithoutDescriptor(FlightService):
     """An exchange without a descriptor ends in OK."""

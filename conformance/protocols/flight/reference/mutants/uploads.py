@@ -95,7 +95,11 @@ class MetadataInsteadOfRows(_Choosing):
         return [one for at, one in enumerate(came) if at == 0 or not self.data(one).has("app_metadata")]
 
 
-@mutant("flight-put.metadata-ends-it", kills=_LOST)
+@mutant(
+    "flight-put.metadata-ends-it",
+    kills=_LOST,
+    also={"flight-put.damaged-is-whole-or-refused": "an empty message, or a body without a header, ends it too"},
+)
 class MetadataEndsIt(_Choosing):
     """A message without a header ends the stream."""
 
