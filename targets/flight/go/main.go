@@ -7,6 +7,8 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"io"
 	"net"
 	"os"
 	"strings"
@@ -149,6 +151,57 @@ func (s *server) DoGet(ticket *flight.Ticket, stream flight.FlightService_DoGetS
 		if err := writer.Write(batch); err != nil {
 			return err
 		}
+	}
+	return writer.Close()
+}
+
+// exchange gives the library the messages with data. Its reader takes no others, so that metadata alone is sent back here.
+type exchange struct {
+	flight.FlightService_DoExchangeServer
+	first *flight.FlightData
+}
+
+func (e *exchange) Recv() (*flight.FlightData, error) {
+	for {
+		data, err := e.first, error(nil)
+		if e.first = nil; data == nil {
+			data, err = e.FlightService_DoExchangeServer.Recv()
+		}
+		if err != nil || len(data.GetDataHeader())+len(data.GetDataBody()) > 0 {
+			return data, err
+		}
+		if len(data.GetAppMetadata()) > 0 {
+			if err := e.Send(&flight.FlightData{AppMetadata: data.AppMetadata}); err != nil {
+				return nil, err
+			}
+		}
+	}
+}
+
+func (s *server) DoExchange(stream flight.FlightService_DoExchangeServer) error {
+	first, err := stream.Recv()
+	if err != nil {
+		return status.Error(codes.InvalidArgument, "an exchange needs a descriptor")
+	}
+	if string(first.GetFlightDescriptor().GetCmd()) != "echo" {
+		return status.Error(codes.NotFound, "there is no exchange but echo")
+	}
+	reader, err := flight.NewRecordReader(&exchange{stream, first})
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	if err != nil {
+		return status.Error(codes.InvalidArgument, err.Error())
+	}
+	defer reader.Release()
+	writer := flight.NewRecordWriter(stream, ipc.WithSchema(reader.Schema()))
+	for reader.Next() {
+		if err := writer.WriteWithAppMetadata(reader.RecordBatch(), reader.LatestAppMetadata()); err != nil {
+			return err
+		}
+	}
+	if err := reader.Err(); err != nil {
+		return status.Error(codes.InvalidArgument, err.Error())
 	}
 	return writer.Close()
 }

@@ -18,6 +18,7 @@ import org.apache.arrow.flight.NoOpFlightProducer;
 import org.apache.arrow.flight.PutResult;
 import org.apache.arrow.flight.Result;
 import org.apache.arrow.flight.Ticket;
+import org.apache.arrow.memory.ArrowBuf;
 import org.apache.arrow.memory.BufferAllocator;
 import org.apache.arrow.memory.RootAllocator;
 import org.apache.arrow.vector.VectorLoader;
@@ -109,6 +110,34 @@ public final class FlightMain extends NoOpFlightProducer {
       }
       listener.completed();
     }
+  }
+
+  @Override
+  public void doExchange(CallContext context, FlightStream stream, ServerStreamListener listener) {
+    FlightDescriptor descriptor = stream.getDescriptor();
+    if (!descriptor.isCommand() || !new String(descriptor.getCommand(), StandardCharsets.UTF_8).equals("echo")) {
+      throw CallStatus.NOT_FOUND.withDescription("there is no exchange but echo").toRuntimeException();
+    }
+    boolean begun = false;
+    while (stream.next()) {
+      ArrowBuf metadata = stream.getLatestMetadata();
+      if (metadata != null) {
+        metadata.getReferenceManager().retain(); // the listener gives up what it sends
+      }
+      if (!stream.hasRoot()) {
+        listener.putMetadata(metadata);
+        continue;
+      }
+      if (!begun) {
+        listener.start(stream.getRoot(), stream.getDictionaryProvider());
+        begun = true;
+      }
+      listener.putNext(metadata);
+    }
+    if (!begun && stream.hasRoot()) {
+      listener.start(stream.getRoot(), stream.getDictionaryProvider());
+    }
+    listener.completed();
   }
 
   @Override
