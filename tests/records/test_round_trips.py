@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from conformance.protocol import DEFAULT_PROTOCOL, protocol_names
 from conformance.protocols.flight.records import (
+    Damage,
     Descriptor,
     DoExchange,
     DoGet,
@@ -30,6 +31,7 @@ from conformance.protocols.flight.records import (
     SqlQuery,
     SqlUpdate,
 )
+from conformance.protocols.flight.records.calls import DAMAGED_BATCHES
 from conformance.records import (
     ArrowField,
     ArrowTable,
@@ -141,7 +143,7 @@ VALUES: dict[object, st.SearchStrategy[Any]] = {
     int: st.integers(0, 9),
     int | None: st.none() | st.integers(0, 9),
     FlightMethod: st.sampled_from(FlightMethod),
-    **{kind: st.sampled_from(kind) for kind in (FlightLogin, FlightToken, FlightWriting, Naming, Spelling)},
+    **{kind: st.sampled_from(kind) for kind in (Damage, FlightLogin, FlightToken, FlightWriting, Naming, Spelling)},
     **{kind: st.sampled_from(kind) for kind in (FlightMethod, EndOfTransaction, EndOfSavepoint, IfExists, IfNotExist)},
     GivingUp: st.sampled_from(GivingUp),
     Happening: st.sampled_from(Happening),
@@ -168,6 +170,7 @@ def steps(kind: type) -> st.SearchStrategy[Any]:
             alone.append({"sql": left, "prepared": left, "plan": BYTES.filter(bool)})
         return st.one_of(*(st.builds(kind, **{**values, **one}) for one in alone))
     if kind in (DoPut, DoExchange):  # a client that gives up does so after some message
+        values["at"] = st.integers(0, DAMAGED_BATCHES - 1)
         left_up = {"stop": st.integers(1, 9)}, {"stop": st.none(), "gives_up": st.just(GivingUp.CANCEL)}
         return st.one_of(*(st.builds(kind, **{**values, **one}) for one in left_up))
     if kind is DoGet:

@@ -80,7 +80,7 @@ async fn echo(first: FlightData, others: Streaming<FlightData>, sender: &Sender)
             DecodedPayload::None if metadata.is_empty() => continue,
             DecodedPayload::None => vec![FlightData::default()],
             DecodedPayload::Schema(schema) => vec![SchemaAsIpc::new(&schema, &IpcWriteOptions::default()).into()],
-            DecodedPayload::RecordBatch(batch) => batches_to_flight_data(&batch.schema(), vec![batch])
+            DecodedPayload::RecordBatch(batch) => batches_to_flight_data(&batch.schema(), [&batch])
                 .map_err(|error| Status::internal(error.to_string()))?
                 .split_off(1), // the schema has been sent
         };

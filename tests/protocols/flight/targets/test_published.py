@@ -18,13 +18,14 @@ from conformance.targets.environmentspec import is_path
 from conformance.targets.shipped import shipped_targets
 from tests.fixtures import ROOT
 
+DAMAGED: Final = ("flight-put.damaged-is-whole-or-refused", "flight-exchange.damaged-is-whole-or-refused")
 FAILING: Final[Mapping[str, frozenset[str]]] = {
-    "flight-pyarrow": frozenset({"flight-put.nothing-is-lost"}),
-    "flight-arrow-go": frozenset(),
+    "flight-pyarrow": frozenset({"flight-put.nothing-is-lost", *DAMAGED}),
+    "flight-arrow-go": frozenset(DAMAGED),
     "flight-sqlite-go": frozenset({"calls.leave-the-server-alive"}),
     "flight-arrow-rs": frozenset({"case"}),
     "flight-deephaven-42.7": frozenset({"calls.end-in-time", "flight-exchange.is-an-arrow-stream"}),
-    "flight-arrow-java": frozenset({"calls.end-in-time"}),
+    "flight-arrow-java": frozenset({"calls.end-in-time", *DAMAGED}),
     "flight-roapi-0.12.7": frozenset({"case", "flight-info.tickets-are-redeemed"}),
     "flight-sail-0.7.2": frozenset(),
 }
