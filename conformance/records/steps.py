@@ -159,8 +159,9 @@ class ReadResult(CallStep):
     ``offset`` is a number, or a place: ``"page"`` (the row behind the page of the answer), ``"inside"`` (a row inside
     of the page), ``"end"`` (the number of all rows, as far as the answer says it) or ``"last"``. ``location`` and
     ``job`` replace those of the job. A step without such a job or place is skipped. ``listed`` calls
-    ``jobs.getQueryResults`` in place of ReadRows. ``written`` reads the stream of the latest query that wrote its rows
-    into a table of its own. ``plain`` reads without options, as a program does that has only the name of the stream.
+    ``jobs.getQueryResults`` in place of ReadRows. ``written`` reads the stream of the latest query of a Meanwhile step,
+    which jobs.insert has run. ``plain`` reads without options, as a program does that has only the name of the stream.
+    ``times`` reads are made at the same time.
     """
 
     TAG: ClassVar[str] = "read-result"
@@ -176,6 +177,7 @@ class ReadResult(CallStep):
     listed: bool = False
     written: bool = False
     plain: bool = False
+    times: int = 1
     expect: Expect = Expect()
 
 

@@ -155,6 +155,19 @@ def test_case_without_columns_passes() -> None:
             case(steps=(RunQuery(), AppendRows(1, again=True))),
             "Case.steps[1]: expected no table made again behind a query: whether its job lasts is open but got",
         ),
+        (case(steps=(RunQuery(), ReadResult(times=0))), "Case.steps[1].times: expected a number of calls from 1 to "),
+        (
+            case(steps=(RunQuery(), ReadResult(listed=True, times=2))),
+            "Case.steps[1].times: expected a number of calls from 1 to 1 but got 2 (int)",
+        ),
+        (
+            case(steps=(RunQuery(statement=QueryStatement.UNNAMED),)),
+            "Case.steps[0].statement: expected a column row_id of INT64 but got",
+        ),
+        (
+            case(steps=(RunQuery(statement=QueryStatement.FAILING),)),
+            "Case.steps[0].statement: expected a written row with row_id 0, at which it fails but got",
+        ),
         (case(steps=(RunQuery(results="arrow"),)), "Case.steps[0].results: expected one of ARROW, STRUCT_ENCODING"),
         (case(steps=(RunQuery(buffer_compression="GZIP"),)), "Case.steps[0].buffer_compression: expected one of LZ4"),
         (case(steps=(RunQuery(max_results=-1),)), "Case.steps[0].max_results: expected a number of rows from 0"),

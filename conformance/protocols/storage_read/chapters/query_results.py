@@ -46,20 +46,25 @@ from conformance.protocols.storage_read.contract.results import (
     came,
     counted,
     expected_of,
+    inserted,
     listings,
     pages,
     queries,
     results,
+    rows_then,
     selects,
     served_results,
 )
+from conformance.protocols.storage_read.contract.subjects import derived, is_on
 from conformance.protocols.storage_read.contract.violations import fields_differ
-from conformance.records import Level, QueryStatement
+from conformance.records import Happening, Level, QueryStatement
 
 ANSWERS: Final = (DISCOVERY, PYTHON_QUERIES)
 LOSES_ALL: Final = (
     "google-cloud-bigquery 3.47.0 (Python): `to_arrow` gives an empty table without an error, and total_rows is not 0"
 )
+ANSWER_BYTES: Final = 10_000_000
+"""The bytes to which ``maxResults`` in the discovery document limits an answer."""
 
 _clause = registering(ANSWERS)
 
@@ -223,6 +228,22 @@ def token_says_that_rows_remain(page: ResultPage) -> Iterator[Violation]:
 
 
 @_clause(
+    "query-results.large-result-is-whole",
+    over=lambda view: [page for page in counted(view) if expected_of(page.query).nbytes > ANSWER_BYTES],
+    source=DISCOVERY,
+    breaks="google-cloud-bigquery 3.47.0 (Python): only pageToken tells it that rows remain",
+)
+def large_result_is_whole(page: ResultPage) -> Iterator[Violation]:
+    """A page of a result of more than 10 MB, to which an answer is limited, has every row, or a ``pageToken``.
+
+    A limit of bytes leaves rows behind a page that no maximum of rows has cut.
+    """
+    left = expected_of(page.query).num_rows - page.rows.num_rows
+    if left > 0 and not page.query.has("pageToken"):
+        yield Violation(f"a pageToken, for {many(left, 'row')} more", "none", field="pageToken")
+
+
+@_clause(
     "query-results.page-keeps-the-maximum",
     over=lambda view: [page for page in pages(view) if page.query.step.max_results],
     source=(DISCOVERY, QUERY_PAGES),
@@ -333,6 +354,23 @@ def wrong_query_is_an_error(query: QueryView) -> Iterator[Violation]:
 
 
 @_clause(
+    "query-results.failing-row-is-an-error",
+    over=lambda view: [call for call in queries(view) if call.step.statement is QueryStatement.FAILING],
+    source=DISCOVERY,
+    level=Level.SHOULD,
+    breaks="every client: the rows behind the failing one are lost, without an error",
+)
+def failing_row_is_an_error(query: QueryView) -> Iterator[Violation]:
+    """A query that fails at one of its rows ends in an error, and not as one with the rows before it.
+
+    The error is that of the call, one in ``errors``, or the end of a read of the stream.
+    """
+    reads = [read for read in results(query.view) if read.query is query]
+    if query.ok and query.complete and not query.has("errors") and all(read.ok for read in reads):
+        yield Violation("an error", "an answer, and a stream that ends in OK" if reads else "an answer")
+
+
+@_clause(
     "query-results.dry-run-has-no-rows",
     over=lambda view: [call for call in queries(view) if call.step.dry_run and call.ok],
     source=DISCOVERY,
@@ -432,7 +470,7 @@ def first_message_has_the_schema(read: ResultView) -> Iterator[Violation]:
         for read in served_results(view)
         if read.ok and read.has_form_of_page and any(response.schema for response in read.responses)
     ],
-    breaks="google-cloud-bigquery 3.47.0 (Python), which reads every batch by the page's schema (from its source)",
+    breaks="google-cloud-bigquery 3.44.0 and 3.46.2 (Python), which rename a column, without an error",
 )
 def stream_has_the_schema_of_the_page(read: ResultView) -> Iterator[Violation]:
     """The schema of the stream is that of the page, in each message that has one."""
@@ -572,7 +610,7 @@ def unknown_job_is_not_found(read: ResultView) -> Iterator[Violation]:
 
 @_stream(
     "query-results.written-table-has-no-stream",
-    over=lambda view: [read for read in results(view) if read.step.written],
+    over=lambda view: [read for read in inserted(view) if is_on(read, Happening.QUERY_INTO)],
     source=JOB_STREAMS,
     level=Level.SHOULD,
     breaks="clients that read the table where the stream is refused: rows of no order",
@@ -584,6 +622,32 @@ def written_table_has_no_stream(read: ResultView) -> Iterator[Violation]:
     """
     if read.raw.status not in ("FAILED_PRECONDITION", "INVALID_ARGUMENT"):
         yield Violation("FAILED_PRECONDITION or INVALID_ARGUMENT", read.raw.status or "no status")
+
+
+@_stream(
+    "query-results.inserted-job-has-a-stream",
+    over=lambda view: [read for read in inserted(view) if is_on(read, Happening.QUERY)],
+    source=(JOB_STREAMS, PYTHON_QUERIES),
+    level=Level.SHOULD,
+    breaks="google-cloud-bigquery 3.47.0 (Python): a query with options that jobs.query has not (from its source)",
+)
+def inserted_job_has_a_stream(read: ResultView) -> Iterator[Violation]:
+    """The stream of a query that jobs.insert ran has every row from its offset on: no page had the first ones.
+
+    This is for a query without a table of its own.
+    """
+    if not read.ok:
+        yield Violation("status OK", f"{read.raw.status}: {read.raw.details}")
+        return
+    if read.batches is None:
+        return
+    expected = rows_then(read.view, derived(read.view, read.raw.step) or 0)
+    rows = pa.Table.from_batches(read.batches) if read.batches else expected.slice(0, 0)
+    left = max(0, expected.num_rows - read.offset)
+    if rows.num_rows != left:
+        yield Violation(f"{many(left, 'row')} from offset {read.offset}", many(rows.num_rows, "row"))
+    else:
+        yield from among(expected, rows)
 
 
 @_stream("query-results.row-count-is-true", over=came)

@@ -32,7 +32,7 @@ from conformance.protocols.storage_read.reference.catalogue import Catalogue
 from conformance.protocols.storage_read.reference.hosted import storage_target
 from conformance.protocols.storage_read.reference.server import ReferenceServer, service_of
 from conformance.protocols.storage_read.reference.service import ReadService
-from conformance.protocols.storage_read.targets.queries import query_body
+from conformance.protocols.storage_read.targets.queries import WITH_PARAMETER, query_body
 from conformance.readers.plugin import held_tables
 from conformance.readers.queryread import QUERY
 from conformance.records import Call, Case, Exchange, QueryStatement, ReadResult, RunQuery
@@ -132,7 +132,7 @@ def serving(asked: QuerySet) -> Iterator[Serving]:
 def _probe(case: Case) -> Case | None:
     """The case with its query as every client can ask it, and reads of its stream; None if it has no query."""
     step = next((one for one in case.steps if isinstance(one, RunQuery)), None)
-    if step is None or case.isolated or step.statement is QueryStatement.PARAMETER:
+    if step is None or case.isolated or step.statement in WITH_PARAMETER:
         return None  # a client gets the text of the query alone
     # A job is optional, because Google's client leaves it to the server.
     query = RunQuery(statement=step.statement, optional_job=True)

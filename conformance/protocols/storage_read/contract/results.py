@@ -18,8 +18,8 @@ from conformance.protocols.storage_read.contract.subjects import before_step
 from conformance.records import ROW_ID, QueryStatement
 from conformance.wire.arrow import DecodingError, schema_to_arrow
 
-__all__ = ["NO_ROWS", "ResultPage", "ResultRead", "answered", "came", "counted", "expected_of", "listings", "pages",
-           "queries", "results", "selects", "served_results"]  # fmt: skip
+__all__ = ["NO_ROWS", "ResultPage", "ResultRead", "answered", "came", "counted", "expected_of", "inserted",
+           "listings", "pages", "queries", "results", "rows_then", "selects", "served_results"]  # fmt: skip
 
 NO_ROWS: Final = (QueryStatement.CREATE, QueryStatement.INSERT, QueryStatement.WRONG)
 """The statements that have no result."""
@@ -28,15 +28,28 @@ _INSTANT: Final = re.compile(
 )
 
 
+def rows_then(view: QueriesView, step: int) -> pa.Table:
+    """Return the rows that the table had before a step."""
+    now = before_step(view, step)
+    return view.table.slice(now.first, now.end - now.first)
+
+
 def expected_of(query: QueryView) -> pa.Table:
     """Return the rows of the result, in the order of the query if it has one: those that the table had then."""
-    now = before_step(query.view, query.raw.step)
-    table = query.view.table.slice(now.first, now.end - now.first)
-    if query.step.statement is QueryStatement.NOTHING:
+    table = rows_then(query.view, query.raw.step)
+    if query.step.statement in (QueryStatement.NOTHING, QueryStatement.UNMET):
         return table.slice(0, 0)
+    if query.step.statement is QueryStatement.UNNAMED:
+        return table.append_column(_last_name(query), table.column(ROW_ID))
     if query.step.statement is QueryStatement.ORDERED:
         return table.sort_by([(ROW_ID, "descending")])
     return table
+
+
+def _last_name(query: QueryView) -> str:
+    """The name that the page gives its last column: what a column without a name is called is open."""
+    schema = query.schema.message.schema if query.schema is not None else None
+    return schema.fields[-1].name if schema is not None and schema.fields else ""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -89,6 +102,11 @@ def queries(view: QueriesView) -> Sequence[QueryView]:
 def results(view: QueriesView) -> Sequence[ResultView]:
     """Return the reads of the streams of queries' jobs."""
     return view.results if isinstance(view, QueriesView) else ()
+
+
+def inserted(view: QueriesView) -> list[ResultView]:
+    """Return the reads of the streams of jobs that jobs.insert has run."""
+    return [read for read in results(view) if read.step.written]
 
 
 def listings(view: QueriesView) -> list[ListingView]:

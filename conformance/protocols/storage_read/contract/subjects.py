@@ -188,10 +188,10 @@ def derived(view: StorageView, before: int) -> int | None:
     return before_step(view, before).derived
 
 
-def is_on(session: SessionView, *kinds: Happening) -> bool:
-    """Whether a session is on a table of such a kind, made of the case's."""
-    made = derived(session.view, session.raw.step)
-    step = None if made is None else session.view.case.steps[made]
+def is_on(call: StorageCall, *kinds: Happening) -> bool:
+    """Whether a session, or a read of a job, is on a table of such a kind, made of the case's."""
+    made = derived(call.view, call.raw.step)
+    step = None if made is None else call.view.case.steps[made]
     return isinstance(step, Meanwhile) and step.what in kinds
 
 

@@ -131,6 +131,9 @@ def _check_reads(case: Case) -> None:
         if isinstance(step, ReadResult):
             if not step.written and queries.get(step.query, QueryStatement.CREATE) in _NO_ROWS:
                 raise RecordError(f"{path}.query", "the label of an earlier run-query step that has rows", step.query)
+            most = 1 if step.listed else MOST_CALLS
+            if not 1 <= step.times <= most:
+                raise RecordError(f"{path}.times", f"a number of calls from 1 to {most}", step.times)
             for key, name in (("location", step.location), ("job", step.job)):
                 if not name.isascii():
                     raise RecordError(f"{path}.{key}", "a name in ASCII", name)
@@ -163,6 +166,12 @@ def _check_query(step: RunQuery, path: str, table: Table) -> None:
         raise RecordError(path, "columns without precision, scale and max_length for a query", column.name)
     if step.statement is QueryStatement.ORDERED:
         _check_order(f"{path}.statement", step.statement, table)
+    numbered = any(column.name == ROW_ID and column.type is BqType.INT64 for column in table.columns)
+    if step.statement is QueryStatement.UNNAMED and not numbered:
+        raise RecordError(f"{path}.statement", f"a column {ROW_ID} of INT64", step.statement)
+    places = [row.get(ROW_ID) for row in table.rows or () if isinstance(row, dict)]
+    if step.statement is QueryStatement.FAILING and not (numbered and 0 in places):
+        raise RecordError(f"{path}.statement", f"a written row with {ROW_ID} 0, at which it fails", step.statement)
 
 
 def _check_order(path: str, what: object, table: Table) -> None:

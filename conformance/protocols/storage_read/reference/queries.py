@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from typing import Any, Final, NoReturn
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from conformance.contract import mapping, proto
 from conformance.protocols.storage_read.reference import instants, projection
@@ -22,7 +23,7 @@ from conformance.protocols.storage_read.reference.cells import cell_writer
 from conformance.protocols.storage_read.reference.jobs import of_result
 from conformance.protocols.storage_read.reference.session import OpenedSession, Stream
 from conformance.protocols.storage_read.reference.tableschema import write_schema
-from conformance.records import Column
+from conformance.records import BqType, Column
 from conformance.reference.statuses import Reason
 
 __all__ = ["Queries", "QueryRefusedError", "RunOfQuery", "job_of", "results_page"]
@@ -30,11 +31,14 @@ __all__ = ["Queries", "QueryRefusedError", "RunOfQuery", "job_of", "results_page
 PAGE_ROWS: Final = 4
 """The rows of a page at most, so that small tables have more than their page."""
 MOST: Final = 1_000
+UNNAMED: Final = "f0_"
+"""The first column that a query gives no name, as the service calls it."""
 LOCATION: Final = "us"
 _FOREVER: Final = 1 << 62
 
 _SELECT: Final = re.compile(
-    r"SELECT \* FROM `([^`]+)`\.`([^`]+)`\.`([^`]+)`(?P<asks> WHERE @every)?"
+    r"SELECT \*(?P<unnamed>, row_id \+ 0)? FROM `([^`]+)`\.`([^`]+)`\.`([^`]+)`(?P<asks> WHERE @every)?"
+    r"(?P<fails> WHERE IF\(row_id = 0, ERROR\('row 0'\), TRUE\))?"
     r"(?P<ordered> ORDER BY row_id DESC)?(?P<nothing> LIMIT 0)?"
 )
 _CREATE: Final = re.compile(r"CREATE TABLE `([^`]+)`\.`([^`]+)`\.`([^`]+)` \(x INT64\)")
@@ -138,12 +142,24 @@ class Queries(abc.ABC):
             raise QueryRefusedError(f"Syntax error: this server selects whole tables, got {text!r:.100}")
         if found["asks"] and not body.get("queryParameters"):
             raise QueryRefusedError("Query parameter 'every' not found")
-        snapshot = self.catalogue.snapshot(TableId(*found.groups()[:3]))
+        snapshot = self.catalogue.snapshot(TableId(*found.groups()[1:4]))
         rows = snapshot.rows.slice(0, 0) if found["nothing"] else snapshot.rows
+        if found["asks"] and not _is_met(body["queryParameters"]):
+            rows = rows.slice(0, 0)
+        if found["fails"] and (place := pc.index(rows.column("row_id"), 0).as_py()) >= 0:
+            rows = self.before_error(rows, place)
         if found["ordered"]:
             rows = self.ordered(rows)
-        result = dataclasses.replace(snapshot, columns=tuple(map(of_result, snapshot.columns)), rows=rows)
+        columns = tuple(map(of_result, snapshot.columns))
+        if found["unnamed"]:
+            columns = (*columns, Column(UNNAMED, BqType.INT64))
+            rows = rows.append_column(UNNAMED, rows.column("row_id"))
+        result = dataclasses.replace(snapshot, columns=columns, rows=rows)
         return RunOfQuery(body, result, job)
+
+    def before_error(self, _rows: pa.Table, _place: int) -> pa.Table:
+        """The rows of a query that fails at the row of a place: none, the query is an error."""
+        raise QueryRefusedError("row 0")
 
     def ordered(self, rows: pa.Table) -> pa.Table:
         """The rows from the last to the first by the column ``row_id``."""
@@ -309,6 +325,14 @@ class Queries(abc.ABC):
 
 def _reference(project: str, job: str) -> dict[str, Any]:
     return {"jobReference": {"projectId": project, "jobId": job, "location": LOCATION}, "location": LOCATION}
+
+
+def _is_met(parameters: Any) -> bool:
+    """Whether the one parameter of a query is true."""
+    try:
+        return str(parameters[0]["parameterValue"]["value"]).lower() == "true"
+    except (KeyError, IndexError, TypeError):
+        raise QueryRefusedError("Query parameter 'every' has no value") from None
 
 
 def job_of(project: str, asked: RunOfQuery) -> dict[str, Any]:

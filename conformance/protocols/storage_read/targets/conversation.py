@@ -296,7 +296,9 @@ class Conversation:
             return
         request, routing = result_request(job, options, offset)
         call = Call(index, step.query, "ReadRows", request)
-        self._keep(self._patiently(lambda budget: self._caller.stream(call, routing=routing, budget=budget, take=None)))
+        one = _Wanted(call, routing, job, offset, ReadRows())
+        for made, _ in self._made([one] * step.times, together=True):
+            self._keep(made)
 
     def _is_alongside(self, index: int) -> bool:
         """True if the calls of a ReadRows step are made at the same time as those of the step before."""

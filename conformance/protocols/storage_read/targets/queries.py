@@ -15,15 +15,17 @@ from conformance.contain.parse import ForeignJsonError, parse_object
 from conformance.contract import proto
 from conformance.contract.jobanswer import name_in
 from conformance.contract.rpcstatus import STATUS_OF_HTTP
-from conformance.records import Call, CallEnd, QueryStatement, ReadResult, RunQuery
+from conformance.records import ROW_ID, Call, CallEnd, QueryStatement, ReadResult, RunQuery
 from conformance.targets.names import Names
 from conformance.targets.sql import ordered_statement, select_statement
 
-__all__ = ["Query", "as_call", "job_name", "listing_path", "place_in", "query_body", "query_in", "result_request",
-           "tables_of", "unanswered"]  # fmt: skip
+__all__ = ["WITH_PARAMETER", "Query", "as_call", "job_name", "listing_path", "place_in", "query_body", "query_in",
+           "result_request", "tables_of", "unanswered"]  # fmt: skip
 
 CREATED: Final = "_made"
 """The end of the name of the table that a statement makes."""
+WITH_PARAMETER: Final = (QueryStatement.PARAMETER, QueryStatement.UNMET)
+"""The statements of one text whose condition is a parameter."""
 WAIT: Final = "20000"
 """The milliseconds that jobs.query may take."""
 DEFAULT_LOCATION: Final = "us"
@@ -63,8 +65,9 @@ def query_body(step: RunQuery, names: Names) -> bytes:
         body["dryRun"] = True
     if step.max_results is not None:
         body["maxResults"] = step.max_results
-    if step.statement is QueryStatement.PARAMETER:
-        every = {"name": "every", "parameterType": {"type": "BOOL"}, "parameterValue": {"value": "true"}}
+    if step.statement in WITH_PARAMETER:
+        value = "true" if step.statement is QueryStatement.PARAMETER else "false"
+        every = {"name": "every", "parameterType": {"type": "BOOL"}, "parameterValue": {"value": value}}
         body |= {"parameterMode": "NAMED", "queryParameters": [every]}
     body["jobCreationMode"] = "JOB_CREATION_OPTIONAL" if step.optional_job else "JOB_CREATION_REQUIRED"
     return json.dumps(body, ensure_ascii=False).encode()
@@ -76,7 +79,9 @@ def _statement(statement: QueryStatement, names: Names) -> str:
     others = {
         QueryStatement.ORDERED: ordered_statement(names),
         QueryStatement.NOTHING: f"{selected} LIMIT 0",
-        QueryStatement.PARAMETER: f"{selected} WHERE @every",
+        **dict.fromkeys(WITH_PARAMETER, f"{selected} WHERE @every"),
+        QueryStatement.UNNAMED: selected.replace("*", f"*, {ROW_ID} + 0", 1),
+        QueryStatement.FAILING: f"{selected} WHERE IF({ROW_ID} = 0, ERROR('row 0'), TRUE)",
         QueryStatement.CREATE: f"CREATE TABLE {place[:-1]}{CREATED}` (x INT64)",
         QueryStatement.INSERT: f"INSERT INTO {place} {selected} WHERE FALSE",
         QueryStatement.WRONG: "SELEC 1",

@@ -51,9 +51,9 @@ def spoilt(exchange: Exchange, spoil: Spoil) -> Exchange:
 
 @pytest.mark.parametrize("name", CASES)
 def test_the_reference_fails_nothing(exchanges: dict[str, Exchange], name: str) -> None:
-    """On any case; each makes the calls that it names."""
+    """On any case; each makes the calls that it names, but for the stream of a query that is an error."""
     assert failed(CASES[name], exchanges[name]) == set()
-    assert exchanges[name].skipped_steps == ()
+    assert exchanges[name].skipped_steps == ((1,) if name == "query-results.failing-row" else ())
 
 
 DEVIATIONS: tuple[tuple[str, str, Spoil], ...] = (
@@ -266,3 +266,45 @@ def test_what_a_page_of_no_rows_has_is_open(exchanges: dict[str, Exchange]) -> N
     verdicts = judge(case, spoilt(exchanges[case.id], without_arrow), materialise(case.table), clauses=CHAPTER)
     assert not any(one.outcome is Outcome.FAIL for one in verdicts)
     assert failed(case, spoilt(exchanges[case.id], lambda a: a.pop("pageToken"))) == {"token-says-that-rows-remain"}
+
+
+def test_a_parameter_may_be_refused_whatever_its_value_is(exchanges: dict[str, Exchange]) -> None:
+    """The second query is one of the same text."""
+    case = CASES["query-results.other-parameter"]
+    calls = exchanges[case.id].calls[:2]
+    refused = tuple(dataclasses.replace(call, status="INVALID_ARGUMENT", responses=()) for call in calls)
+
+    assert failed(case, dataclasses.replace(exchanges[case.id], calls=refused, skipped_steps=(2,))) == set()
+
+
+@pytest.mark.parametrize(
+    ("answer", "stream", "clauses"),
+    [
+        pytest.param({"errors": [{"reason": "invalidQuery"}]}, "OK", set(), id="an error of the answer"),
+        pytest.param({"jobComplete": False}, "OK", set(), id="a query that still runs"),
+        pytest.param({}, "INVALID_ARGUMENT", set(), id="an error of the stream"),
+        pytest.param({}, "OK", {"failing-row-is-an-error"}, id="no error"),
+        pytest.param({}, "", {"failing-row-is-an-error"}, id="no error, and no stream"),
+    ],
+)
+def test_a_query_that_fails_at_a_row_says_so_somewhere(
+    exchanges: dict[str, Exchange], answer: dict[str, Any], stream: str, clauses: set[str]
+) -> None:
+    """In its answer, or at the end of its stream."""
+    case = CASES["query-results.failing-row"]
+    plain = exchanges["query-results.plain"].calls
+    body = json.dumps({"jobComplete": True, "jobReference": JOB} | answer).encode()
+    first = dataclasses.replace(exchanges[case.id].calls[0], status="OK", responses=(body,))
+    read = dataclasses.replace(plain[1], step=1, status=stream, responses=())
+    calls, skipped = ((first, read), ()) if stream else ((first,), (1,))
+
+    assert failed(case, dataclasses.replace(exchanges[case.id], calls=calls, skipped_steps=skipped)) == clauses
+
+
+def test_a_column_without_a_name_has_any_name(exchanges: dict[str, Exchange]) -> None:
+    """But the same one everywhere."""
+    case = CASES["query-results.unnamed-column"]
+    with closing(storage_target("query-results.unnamed-column-has-two-names")) as target:
+        exchange = target.drive(case, materialise(case.table))
+
+    assert failed(case, exchange) == {"stream-has-the-schema-of-the-page"}

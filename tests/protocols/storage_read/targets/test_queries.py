@@ -51,6 +51,29 @@ def test_a_parameter_is_named_with_its_value() -> None:
     assert (asked["parameterMode"], [one["name"] for one in asked["queryParameters"]]) == ("NAMED", ["every"])
 
 
+def test_one_text_has_other_values_of_its_parameter() -> None:
+    """What a cache that knows the text alone takes for one query."""
+    every, none = (
+        json.loads(query_body(RunQuery(statement=statement), NAMES))
+        for statement in (QueryStatement.PARAMETER, QueryStatement.UNMET)
+    )
+
+    assert every["query"] == none["query"]
+    assert [one["queryParameters"][0]["parameterValue"]["value"] for one in (every, none)] == ["true", "false"]
+
+
+@pytest.mark.parametrize(
+    ("statement", "text"),
+    [
+        (QueryStatement.UNNAMED, "SELECT *, row_id + 0 FROM `p`.`d`.`t`"),
+        (QueryStatement.FAILING, "SELECT * FROM `p`.`d`.`t` WHERE IF(row_id = 0, ERROR('row 0'), TRUE)"),
+    ],
+)
+def test_a_statement_has_its_text(statement: QueryStatement, text: str) -> None:
+    """In GoogleSQL."""
+    assert json.loads(query_body(RunQuery(statement=statement), NAMES))["query"] == text
+
+
 def test_the_tables_that_a_statement_makes_are_known() -> None:
     """They are removed with the table of the case."""
     made = [tables_of(step, NAMES) for step in (RunQuery(), RunQuery(statement=QueryStatement.CREATE))]

@@ -35,6 +35,7 @@ from conformance.protocols.storage_read.reference.mutants import (  # noqa: F401
     projections,
     queries,
     querymeetings,
+    queryruns,
     reads,
     refused,
     remade,
