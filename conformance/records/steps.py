@@ -201,6 +201,9 @@ class ChangeColumns(Step):
     That table has each column in its last form, and in no row a value that the row cannot have: an added column is NULL
     (an array empty) in rows that are inserted before. If the server does not change the columns, the driver skips this
     step and all later ones.
+
+    ``again`` drops the table and makes it again under its name, with its columns of then and without rows: those that
+    AppendRows steps insert from then on are its only ones.
     """
 
     TAG: ClassVar[str] = "change-columns"
@@ -208,6 +211,7 @@ class ChangeColumns(Step):
     add: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
     relax: tuple[str, ...] = ()
+    again: bool = False
 
 
 @record

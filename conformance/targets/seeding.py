@@ -226,6 +226,17 @@ class Seeder:
             return False
         return True
 
+    def renew(self, table: SeededTable, columns: Sequence[Column], *, until: float = math.inf) -> bool:
+        """Drop a table and make it again under its name, with these columns and without rows.
+
+        Returns False and raises :class:`CannotSeed` as :meth:`remake` does, and False too if its tables are not the
+        suite's.
+        """
+        if not table.way.own:
+            return False
+        table.columns = tuple(columns)
+        return self.remake(table, 0, until=until)
+
     def change(self, table: SeededTable, columns: Sequence[Column], *, until: float = math.inf) -> bool:
         """Give a table these columns; False if the server does not, or does not say afterwards that it has them.
 

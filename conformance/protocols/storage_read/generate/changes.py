@@ -84,8 +84,6 @@ def _check_other_steps(case: Case) -> None:
             raise RecordError(
                 f"{path}.snapshot", "none where columns change: which ones it shows is open", step.snapshot
             )
-        if isinstance(step, AppendRows) and step.again:
-            raise RecordError(f"{path}.again", "no table made again where columns change", step.again)
         if isinstance(step, RunQuery) or (isinstance(step, Meanwhile) and step.what is not Happening.RESTART):
             raise RecordError(path, "no query and no expiry where columns change", step.TAG)
 

@@ -29,6 +29,7 @@ __all__ = [
     "TableId",
     "stored_column",
     "stored_schema",
+    "with_columns",
 ]
 
 _INTERVAL_PARTS = tuple(Column(name, BqType.INT64, Mode.REQUIRED) for name in ("months", "days", "micros"))
@@ -114,8 +115,8 @@ def stored_column(column: Column) -> Column:
     return column
 
 
-def _with_columns(rows: pa.Table, schema: pa.Schema) -> pa.Table:
-    """The same rows with the columns of ``schema``."""
+def with_columns(rows: pa.Table, schema: pa.Schema) -> pa.Table:
+    """The same rows with the columns of ``schema``: NULL, or an empty array, in those that they had not."""
     arrays = [
         rows.column(field.name) if field.name in rows.column_names else _absent(field.type, rows.num_rows)
         for field in schema
@@ -253,7 +254,7 @@ class Catalogue:
             stored = self._get(table)
             stored.columns = tuple(columns)
             schema = stored_schema(columns)
-            stored.chunks = [Chunk(chunk.committed, _with_columns(chunk.rows, schema)) for chunk in stored.chunks]
+            stored.chunks = [Chunk(chunk.committed, with_columns(chunk.rows, schema)) for chunk in stored.chunks]
 
     def snapshot(self, table: TableId, at: int | None = None) -> Snapshot:
         """The table as of ``at`` (microseconds since the Unix epoch), or now.

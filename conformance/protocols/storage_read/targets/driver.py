@@ -301,6 +301,7 @@ class ServerTarget:
                 append=self._inserts(running, seeded, lambda seeder: seeder.append, until),
                 remake=self._inserts(running, seeded, lambda seeder: seeder.remake, until),
                 change=self._inserts(running, seeded, lambda seeder: seeder.change, until),
+                renew=self._inserts(running, seeded, lambda seeder: seeder.renew, until),
                 derive=self._inserts(running, seeded, lambda seeder: seeder.derive, until),
                 ask=self._inserts(running, seeded, lambda seeder: seeder.ask, until),
                 restart=lambda: caller.over(running.channel) if self._restarted(running, seeded) else None,

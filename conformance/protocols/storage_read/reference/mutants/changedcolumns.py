@@ -8,8 +8,14 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from conformance.contract import proto
 from conformance.protocols.storage_read.reference import projection
-from conformance.protocols.storage_read.reference.catalogue import Snapshot
+from conformance.protocols.storage_read.reference.catalogue import (
+    Snapshot,
+    TableId,
+    stored_schema,
+    with_columns,
+)
 from conformance.protocols.storage_read.reference.register import behaviour_mutant
 from conformance.protocols.storage_read.reference.service import ReadService
 from conformance.protocols.storage_read.reference.session import Stream
@@ -44,6 +50,58 @@ class SchemaIsKept(_Remembering):
         columns = tuple(column for column in fresh.columns if column.name in names)
         rows = fresh.rows.select([column.name for column in columns])
         return dataclasses.replace(fresh, columns=columns, rows=rows)
+
+
+class _BeforeItWasDropped(ReadService):
+    """Remembers the latest columns of each table, and of a table that was made again those of the one before."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.latest: dict[TableId, Snapshot] = {}
+
+    def columns_by_name(self, table: TableId) -> tuple[Column, ...]:
+        """The columns that are known by the name of a table: a change of them is noticed, a new table is not."""
+        now = self.catalogue.snapshot(table)
+        known = self.latest.setdefault(table, now)
+        if known.created == now.created:
+            self.latest[table] = known = now
+        return known.columns
+
+
+@behaviour_mutant(
+    "columns.schema-outlives-its-table",
+    kills="schema.columns-present",
+    also={"schema.*": "the same requirement, asked of the bytes", "columns.*": "no row has a column that is gone"},
+)
+class SchemaOutlivesItsTable(_BeforeItWasDropped):
+    """Sessions in ARROW on a table that was made again have the columns of the table before it, with NULL in them."""
+
+    def take_snapshot(self, asked: Any) -> Snapshot:
+        fresh = super().take_snapshot(asked)
+        columns = self.columns_by_name(fresh.table)
+        if asked.data_format == proto.DATA_FORMAT["AVRO"] or columns == fresh.columns:
+            return fresh
+        return dataclasses.replace(fresh, columns=columns, rows=with_columns(fresh.rows, stored_schema(columns)))
+
+
+@behaviour_mutant(
+    "columns.avro-schema-outlives-its-table",
+    kills="avro-schema.fields-are-the-columns",
+    also={"avro-rows.*": "the rows cannot be read by the schema of another table"},
+)
+class AvroSchemaOutlivesItsTable(_BeforeItWasDropped):
+    """Sessions in AVRO on a table that was made again have the schema of the table before it, and their own rows."""
+
+    def create_read_session(self, request: Any) -> Any:
+        answer = super().create_read_session(request)
+        stream = self.sessions.find(answer.streams[0].name) if answer.streams else None
+        if stream is not None:
+            session = stream.session
+            columns = self.columns_by_name(session.snapshot.table)
+            if session.avro is not None and columns != session.snapshot.columns:
+                session.avro.schema = self.avro_writer(columns, display_names=False).schema
+                self.put_schema(answer, session)
+        return answer
 
 
 @behaviour_mutant(
