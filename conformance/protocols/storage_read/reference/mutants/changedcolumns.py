@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -23,6 +24,9 @@ from conformance.records import Column, Mode
 from conformance.reference.mutants.reasons import IN_AVRO
 from conformance.reference.statuses import Reason
 
+if TYPE_CHECKING:
+    from conformance.protocols.storage_read.reference.avro import AvroWriter
+
 
 class _Remembering(ReadService):
     """Remembers the columns that each table had at first."""
@@ -30,6 +34,7 @@ class _Remembering(ReadService):
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
         self.first: dict[tuple[str, int], tuple[Column, ...]] = {}
+        self.counts: dict[tuple[str, int], Snapshot] = {}
 
     def columns_at_first(self, snapshot: Snapshot) -> tuple[Column, ...]:
         """The columns that the table had at its first session."""
@@ -145,6 +150,7 @@ class AddedHasNoNull(_Remembering):
     also={
         "body.*": "the batch has nodes and buffers of other columns than the session's schema",
         "columns.session-keeps-its-rows": "a column of before is not there",
+        "values.*": "the values of a column that got a wider type are of that",
     },
 )
 class SessionFollowsItsTable(ReadService):
@@ -208,6 +214,123 @@ class ChangedTableIsRefused(_Remembering):
         if fresh.columns != self.columns_at_first(fresh):
             self.refuse(Reason.MISSING_TABLE, table=fresh.table)
         return fresh
+
+
+def _altered(before: Snapshot, now: Sequence[Column]) -> list[tuple[Column, Column]]:
+    """The columns that have another name or type now, as they were and as they are: their places are the same."""
+    if len(before.columns) != len(now):
+        return []
+    return [pair for pair in zip(before.columns, now, strict=True) if pair[0] != pair[1]]
+
+
+@behaviour_mutant(
+    "columns.session-follows-a-new-name",
+    kills="rows.schema-is-the-sessions",
+    also={**IN_AVRO, "columns.session-keeps-its-rows": "the name of before is not there"},
+)
+class SessionFollowsANewName(ReadService):
+    """A stream of a session from before a column was renamed has the new name."""
+
+    def find_stream(self, name: str) -> Stream:
+        stream = super().find_stream(name)
+        session = stream.session
+        if self.catalogue.is_dropped(session.snapshot) or session.avro is not None:
+            return stream
+        altered = _altered(session.snapshot, self.catalogue.snapshot(session.snapshot.table).columns)
+        names = {was.name: now.name for was, now in altered}
+        columns = tuple(dataclasses.replace(one, name=names.get(one.name, one.name)) for one in session.columns)
+        if columns == session.columns:
+            return stream
+        rows = stream.rows.rename_columns([names.get(one, one) for one in stream.rows.column_names])
+        schema = self.encode_schema(self.served_schema(columns))
+        return dataclasses.replace(
+            stream, rows=rows, session=dataclasses.replace(session, columns=columns, schema_bytes=schema)
+        )
+
+
+@behaviour_mutant(
+    "columns.renamed-comes-null",
+    kills="columns.rows-are-those-of-the-changed-table",
+    also={"values.*": "the same requirement, asked of values"},
+)
+class RenamedComesNull(_Remembering):
+    """After a column was renamed, it has NULL in the rows from before."""
+
+    def take_snapshot(self, asked: Any) -> Snapshot:
+        fresh = super().take_snapshot(asked)
+        first = self.counts.setdefault((str(fresh.table), fresh.created), fresh)
+        rows = fresh.rows
+        for was, now in _altered(first, fresh.columns):
+            if was.name != now.name:
+                place, old = rows.schema.get_field_index(now.name), first.rows.num_rows
+                values = rows.column(place).combine_chunks()
+                parts = [pa.nulls(old, values.type), values.slice(old)]
+                rows = rows.set_column(place, rows.schema.field(place), pa.chunked_array(parts))
+        return dataclasses.replace(fresh, rows=rows)
+
+
+@behaviour_mutant(
+    "columns.widened-keeps-its-type",
+    kills="types.numeric",
+    also={
+        "types.*": "the type of before in other columns",
+        "body.*": "values of another type than the schema's",
+        "values.*": "values of another type",
+        "columns.*": "rows of another type",
+        "rows.*": "rows of another type",
+    },
+)
+class WidenedKeepsItsType(_Remembering):
+    """After a column got a wider type, sessions say that it has the one of before, and send values of the new one."""
+
+    def resolve_schema(self, asked: Any, columns: Sequence[Column]) -> tuple[bytes, AvroWriter | None]:
+        schema, avro = super().resolve_schema(asked, columns)
+        first = self.first.get(self.key, ())
+        if avro is not None or len(first) != len(columns):
+            return schema, avro
+        kept = [
+            dataclasses.replace(now, type=was.type) if was.name == now.name else now
+            for was, now in zip(first, columns, strict=True)
+        ]
+        return self.encode_schema(self.served_schema(kept)), None
+
+    key = ("", 0)
+
+    def take_snapshot(self, asked: Any) -> Snapshot:
+        fresh = super().take_snapshot(asked)
+        self.key = (str(fresh.table), fresh.created)
+        self.columns_at_first(fresh)
+        return fresh
+
+
+@behaviour_mutant(
+    "columns.session-follows-a-wider-type",
+    kills="columns.session-keeps-its-rows",
+    also={
+        "body.*": "values of another type than the schema's",
+        "values.*": "values of another type",
+        "rows.*": "rows of another type",
+        "types.*": "the type of then",
+    },
+)
+class SessionFollowsAWiderType(ReadService):
+    """A stream of a session from before a column got a wider type has its values in that type, under the old schema."""
+
+    def find_stream(self, name: str) -> Stream:
+        stream = super().find_stream(name)
+        session = stream.session
+        if self.catalogue.is_dropped(session.snapshot) or session.avro is not None:
+            return stream
+        now = dict(_altered(session.snapshot, self.catalogue.snapshot(session.snapshot.table).columns))
+        columns = tuple(dataclasses.replace(now[one], name=one.name) if one in now else one for one in session.columns)
+        if columns == session.columns:
+            return stream
+        rows = stream.rows
+        for place, field in enumerate(rows.schema):
+            wanted = next((one for one in columns if one.name == field.name), None)
+            if wanted is not None and rows.schema.field(place).type != (kind := stored_schema([wanted]).field(0)).type:
+                rows = rows.set_column(place, kind, rows.column(place).cast(kind.type))
+        return dataclasses.replace(stream, rows=rows, session=dataclasses.replace(session, columns=columns))
 
 
 def _names(columns: tuple[Column, ...]) -> frozenset[str]:
