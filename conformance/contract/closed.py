@@ -68,6 +68,7 @@ class Paths(enum.StrEnum):
 
     REPEATED = "repeated"
     OTHER_CASE = "other-case"
+    INSIDE = "inside"
     MERGED = "merged"
     NESTED = "nested"
     RECORD = "record"

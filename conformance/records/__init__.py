@@ -31,6 +31,7 @@ from conformance.records.judged import CANNOT, Finding, Reading, Verdict
 from conformance.records.plugin import RecordsPlugin, described, steps_of
 from conformance.records.step import CallStep, Expect, RowsStep, Step
 from conformance.records.steps import (
+    AlteredColumn,
     AppendRows,
     ChangeColumns,
     CreateSession,
@@ -58,6 +59,7 @@ __all__ = [
     "FORMAT",
     "ROW_ID",
     "SET_UP",
+    "AlteredColumn",
     "AppendRows",
     "ArrowField",
     "ArrowTable",

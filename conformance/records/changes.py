@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from typing import Final
 
-from conformance.records.closed import Mode
+from conformance.records.closed import BqType, Mode
 from conformance.records.step import Step
 from conformance.records.steps import ChangeColumns
 from conformance.records.table import Column
 
-__all__ = ["columns_before_each"]
+__all__ = ["WIDER", "altered_columns", "columns_before_each"]
+
+WIDER: Final = (BqType.INT64, BqType.NUMERIC, BqType.BIGNUMERIC, BqType.FLOAT64)
+"""Types of numbers, each of which a column may get in place of an earlier one of them."""
+
+
+def altered_columns(steps: Sequence[Step]) -> dict[str, Column]:
+    """Return what each column was before it got another name or type, by its name in the case's table."""
+    changes = [step for step in steps if isinstance(step, ChangeColumns)]
+    return {one.name: one.was for change in changes for one in change.alter}
 
 
 def columns_before_each(
@@ -27,20 +37,25 @@ def columns_before_each(
         return [tuple(columns)] * (len(steps) + 1)
     absent = {name for change in changes for name in change.add}
     strict = {name for change in changes for name in change.relax}
-    now = _columns(columns, absent, strict)
+    earlier = altered_columns(changes)
+    now = _columns(columns, absent, strict, earlier)
     found = [now]
     for index, step in enumerate(steps):
         if isinstance(step, ChangeColumns) and index not in skipped:
             absent = (absent - set(step.add)) | set(step.drop)
             strict -= set(step.relax)
-            now = _columns(columns, absent, strict)
+            earlier = {name: was for name, was in earlier.items() if name not in {one.name for one in step.alter}}
+            now = _columns(columns, absent, strict, earlier)
         found.append(now)
     return found
 
 
-def _columns(columns: Sequence[Column], absent: set[str], strict: set[str]) -> tuple[Column, ...]:
+def _columns(
+    columns: Sequence[Column], absent: set[str], strict: set[str], earlier: Mapping[str, Column]
+) -> tuple[Column, ...]:
+    then = (earlier.get(column.name, column) for column in columns if column.name not in absent)
+    there = [column.name for column in columns if column.name not in absent]
     return tuple(
-        dataclasses.replace(column, mode=Mode.REQUIRED) if column.name in strict else column
-        for column in columns
-        if column.name not in absent
+        dataclasses.replace(column, mode=Mode.REQUIRED) if name in strict else column
+        for name, column in zip(there, then, strict=True)
     )

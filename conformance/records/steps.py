@@ -9,8 +9,10 @@ from conformance.records.base import record
 from conformance.records.closed import FaultKind, Happening, QueryStatement
 from conformance.records.faultplan import PlannedFault
 from conformance.records.step import CallStep, Expect, Step
+from conformance.records.table import Column
 
 __all__ = [
+    "AlteredColumn",
     "AppendRows",
     "ChangeColumns",
     "CreateSession",
@@ -196,6 +198,14 @@ class AppendRows(Step):
 
 
 @record
+class AlteredColumn:
+    """A column that gets the name and the type of the column ``name`` of the case's table, and ``was`` until then."""
+
+    name: str
+    was: Column
+
+
+@record
 class ChangeColumns(Step):
     """Change the columns of the table now: those of ``add`` come, behind all others, those of ``drop`` go, and those of
     ``relax``, which are REQUIRED until then, become NULLABLE. All are top-level columns of the case's table.
@@ -203,6 +213,12 @@ class ChangeColumns(Step):
     That table has each column in its last form, and in no row a value that the row cannot have: an added column is NULL
     (an array empty) in rows that are inserted before. If the server does not change the columns, the driver skips this
     step and all later ones.
+
+    ``alter`` gives columns other names, or wider types. Their values in the rows of the case are those of the last
+    type; in rows that are inserted before, they have to be values of the earlier one as well.
+
+    ``again`` drops the table and makes it again under its name, with its columns of then and without rows: those that
+    AppendRows steps insert from then on are its only ones.
     """
 
     TAG: ClassVar[str] = "change-columns"
@@ -210,6 +226,8 @@ class ChangeColumns(Step):
     add: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
     relax: tuple[str, ...] = ()
+    alter: tuple[AlteredColumn, ...] = ()
+    again: bool = False
 
 
 @record

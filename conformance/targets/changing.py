@@ -1,4 +1,4 @@
-"""Gives a table other columns over REST: ``tables.patch`` adds and relaxes columns, a statement drops them.
+"""Gives a table other columns over REST: ``tables.patch`` adds and relaxes them, statements drop, rename and widen.
 
 Source: https://cloud.google.com/bigquery/docs/managing-table-schemas. What the server did is taken from ``tables.get``
 alone, because a server may answer OK and change nothing.
@@ -12,7 +12,7 @@ from typing import Any, Final
 from conformance.records import Column
 from conformance.targets.names import Names
 from conformance.targets.restway import QUERY_MILLISECONDS, RestTables
-from conformance.targets.sql import drop_statement
+from conformance.targets.sql import alter_statements, drop_statement
 from conformance.targets.targeterrors import CannotSeed
 from conformance.targets.values import rest_schema
 
@@ -26,15 +26,26 @@ _ALIASES: Final = {
 
 
 def change_columns(
-    tables: RestTables, names: Names, before: Sequence[Column], after: Sequence[Column], until: float
+    tables: RestTables,
+    names: Names,
+    before: Sequence[Column],
+    after: Sequence[Column],
+    until: float,
+    *,
+    altered: Sequence[tuple[Column, Column]] = (),
 ) -> bool:
     """Give the table the columns ``after``; False if the server refuses, or does not say then that it has them.
+
+    ``altered`` are the columns with another name or type, as they are and as they become.
 
     Raises:
         CannotSeed: the server does not answer.
     """
     try:
-        _change(tables, names, before, after, until)
+        for statement in alter_statements(names, altered):
+            _ask(tables, names, statement, until)
+        now = dict(altered)
+        _change(tables, names, [now.get(column, column) for column in before], after, until)
         answer = tables.get(tables.path(names), {}, until=until, shown=0)
     except CannotSeed as error:
         if not error.answered:
@@ -47,15 +58,15 @@ def _change(tables: RestTables, names: Names, before: Sequence[Column], after: S
     left = [column.name for column in after]
     dropped = [column.name for column in before if column.name not in left]
     if dropped:
-        statement = {
-            "query": drop_statement(names, dropped),
-            "useLegacySql": False,
-            "timeoutMs": str(QUERY_MILLISECONDS),
-        }
-        tables.post(f"/bigquery/v2/projects/{names.project}/queries", statement, until=until)
+        _ask(tables, names, drop_statement(names, dropped), until)
     if [column for column in before if column.name in left] != list(after):
         schema = {"fields": [rest_schema(column) for column in after]}
         tables.patch(tables.path(names), {"schema": schema}, until=until)
+
+
+def _ask(tables: RestTables, names: Names, statement: str, until: float) -> None:
+    body = {"query": statement, "useLegacySql": False, "timeoutMs": str(QUERY_MILLISECONDS)}
+    tables.post(f"/bigquery/v2/projects/{names.project}/queries", body, until=until)
 
 
 def _fields(answer: Mapping[str, Any]) -> list[tuple[str, str, str]] | None:

@@ -23,8 +23,11 @@ _PATH: Final = re.compile(
     r"/bigquery/v2/projects/(?P<project>[^/]+)/datasets(?:/(?P<dataset>[^/]+)(?P<tables>/tables(?:/[^/]+(?:/insertAll)?)?)?)?"
 )
 
-_DROPS: Final = re.compile(r"[^`]+` DROP COLUMN `[^`]+`(, DROP COLUMN `[^`]+`)*")
-"""What follows the dataset in a statement that drops columns of a table."""
+_ALTERS: Final = re.compile(
+    r"[^`]+` (DROP COLUMN `[^`]+`(, DROP COLUMN `[^`]+`)*|RENAME COLUMN `[^`]+` TO `[^`]+`"
+    r"|ALTER COLUMN `[^`]+` SET DATA TYPE [A-Z0-9]+(\([0-9]+(, [0-9]+)?\))?)"
+)
+"""What follows the dataset in a statement that drops, renames or widens columns of a table."""
 
 _SELECTED: Final = re.compile(rf"[^`]+`( ORDER BY {ROW_ID} DESC)?")
 """What follows it in a query of a whole table."""
@@ -114,14 +117,14 @@ def _loads_into(project: str, dataset: str, body: Mapping[str, Any] | bytes) -> 
 
 
 def _changes_table(project: str, dataset: str, body: Mapping[str, Any] | bytes) -> bool:
-    """Whether a query is one INSERT of literals into a table of the dataset, or drops columns of one; the suite writes
+    """Whether a query is one INSERT of literals into a table of the dataset, or alters columns of one; the suite writes
     no other statement.
     """
     statement = body.get("query") if isinstance(body, Mapping) else None
     if not isinstance(statement, str):
         return False
     start, _, rest = statement.partition(f"`{project}`.`{dataset}`.`")
-    return start == "INSERT INTO " or (start == "ALTER TABLE " and _DROPS.fullmatch(rest) is not None)
+    return start == "INSERT INTO " or (start == "ALTER TABLE " and _ALTERS.fullmatch(rest) is not None)
 
 
 def _selects_from(project: str, dataset: str, body: Any) -> bool:

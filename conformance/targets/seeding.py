@@ -226,16 +226,40 @@ class Seeder:
             return False
         return True
 
-    def change(self, table: SeededTable, columns: Sequence[Column], *, until: float = math.inf) -> bool:
+    def renew(self, table: SeededTable, columns: Sequence[Column], *, until: float = math.inf) -> bool:
+        """Drop a table and make it again under its name, with these columns and without rows.
+
+        Returns False and raises :class:`CannotSeed` as :meth:`remake` does, and False too if its tables are not the
+        suite's.
+        """
+        if not table.way.own:
+            return False
+        table.columns = tuple(columns)
+        return self.remake(table, 0, until=until)
+
+    def change(
+        self,
+        table: SeededTable,
+        columns: Sequence[Column],
+        *,
+        altered: Sequence[tuple[Column, Column]] = (),
+        rows: Sequence[Row] = (),
+        until: float = math.inf,
+    ) -> bool:
         """Give a table these columns; False if the server does not, or does not say afterwards that it has them.
+
+        ``altered`` are those with another name or type, as they were and as they become, and ``rows`` then all rows of
+        the case with the new names and values.
 
         Raises :class:`CannotSeed` if the server does not answer, or lists other rows than before.
         """
         if self._listed is None or not table.way.own:
             return False
-        if not change_columns(self._listed, table.names, table.columns, columns, until):
+        if not change_columns(self._listed, table.names, table.columns, columns, until, altered=altered):
             return False
         table.columns = tuple(columns)
+        if altered:
+            table.rows = rows[len(rows) - len(table.rows) :]
         self._verified(self._listed, table, until)
         return True
 

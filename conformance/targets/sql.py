@@ -6,8 +6,9 @@ Source: https://cloud.google.com/bigquery/docs/reference/standard-sql/lexical#li
 
 from __future__ import annotations
 
+import dataclasses
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from conformance.records import ROW_ID, BqType, Column, Mode
@@ -15,6 +16,7 @@ from conformance.targets.names import Names
 from conformance.targets.values import interval_text
 
 __all__ = [
+    "alter_statements",
     "create_statement",
     "drop_statement",
     "insert_statement",
@@ -54,6 +56,21 @@ def drop_statement(names: Names, columns: Sequence[str]) -> str:
     """The statement that drops these columns."""
     listed = ", ".join(f"DROP COLUMN {_name(column)}" for column in columns)
     return f"ALTER TABLE `{names.project}`.`{names.dataset}`.`{names.table}` {listed}"
+
+
+def alter_statements(names: Names, altered: Sequence[tuple[Column, Column]]) -> Iterator[str]:
+    """The statements that make of each first column the second: another type, and another name."""
+    start = f"ALTER TABLE `{names.project}`.`{names.dataset}`.`{names.table}`"
+    for was, now in altered:
+        if _kind(was) != _kind(now):
+            yield f"{start} ALTER COLUMN {_name(was.name)} SET DATA TYPE {_kind(now)}"
+        if was.name != now.name:
+            yield f"{start} RENAME COLUMN {_name(was.name)} TO {_name(now.name)}"
+
+
+def _kind(column: Column) -> str:
+    """The column's type with its parameters, whatever its mode is."""
+    return _declared(dataclasses.replace(column, mode=Mode.NULLABLE))
 
 
 def _declared(column: Column) -> str:

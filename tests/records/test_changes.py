@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.records import BqType, ChangeColumns, Column, CreateSession, Mode
+from conformance.records import AlteredColumn, BqType, ChangeColumns, Column, CreateSession, Mode
 from conformance.records.changes import columns_before_each
 
 A, B, C = (Column(name, BqType.STRING) for name in "abc")
@@ -22,6 +22,15 @@ def test_a_table_that_does_not_change_has_its_columns_before_every_step() -> Non
 
     assert found == [(A, B)] * 3
     assert found[0] is found[2]
+
+
+def test_columns_are_altered_from_their_step_on() -> None:
+    """Until then each has the name and the type that it had, at its place."""
+    was = Column("z", BqType.INT64)
+    steps = (CreateSession(), ChangeColumns(alter=(AlteredColumn("b", was),)))
+
+    assert columns_before_each((A, B, C), steps) == [(A, was, C), (A, was, C), (A, B, C)]
+    assert columns_before_each((A, B, C), steps, skipped={1}) == [(A, was, C)] * 3
 
 
 def test_a_change_that_was_skipped_is_none() -> None:

@@ -54,6 +54,31 @@ def test_columns_are_dropped_by_a_statement(fake: FakeServer, seeder: Seeder) ->
     assert "PATCH" not in [method for method, _ in fake.rest_requests]
 
 
+def test_columns_are_renamed_and_widened_by_statements(fake: FakeServer, seeder: Seeder) -> None:
+    """``tables.patch`` does neither; the rows are those of the new columns then."""
+    table = seeder.seed("case", COLUMNS, ROWS, withheld=0)
+    now = (Column("a", BqType.NUMERIC, COLUMNS[0].mode), Column("z", COLUMNS[1].type, COLUMNS[1].mode))
+    asked: list[str] = []
+
+    def query(_method: str, path: str, body: Any) -> tuple[int, Any] | None:
+        if not path.endswith("/queries"):
+            return None
+        asked.append(body["query"])
+        fields = [{"name": one.name, "type": one.type.value, "mode": one.mode.value} for one in now]
+        fake.tables[table.names.table]["schema"] = {"fields": fields}
+        for row in fake.tables[table.names.table]["rows"]:
+            row["z"] = row.pop("b", row.get("z"))
+        return 200, {}
+
+    fake.rest = query
+    rows = [{"a": None if row["a"] is None else str(row["a"]), "z": row.get("b")} for row in ROWS]
+
+    assert seeder.change(table, now, altered=tuple(zip(COLUMNS, now, strict=True)), rows=rows)
+    start = f"ALTER TABLE `p`.`d`.`{table.names.table}` "
+    assert asked == [start + "ALTER COLUMN `a` SET DATA TYPE NUMERIC", start + "RENAME COLUMN `b` TO `z`"]
+    assert table.rows == rows
+
+
 @pytest.mark.parametrize("status", [200, 400, 501])
 def test_a_server_that_changes_nothing_has_changed_nothing(fake: FakeServer, seeder: Seeder, status: int) -> None:
     """An OK without an effect is no change, nor is a refusal; the table goes on with its columns."""

@@ -54,6 +54,19 @@ def test_a_table_is_made_again_under_its_name(fake: FakeServer, seeder: Seeder) 
     assert [row["a"] for row in fake.tables[name]["rows"]] == ["2", None]
 
 
+def test_a_table_is_made_again_with_other_columns(fake: FakeServer, seeder: Seeder) -> None:
+    """It has no rows then, and those that follow have what they have in its columns."""
+    table = seeder.seed("case", COLUMNS, ROWS, withheld=2)
+    name = table.names.table
+
+    done = seeder.renew(table, COLUMNS[:1])
+    table.append(1)
+
+    assert done
+    assert [field["name"] for field in fake.tables[name]["schema"]["fields"]] == [COLUMNS[0].name]
+    assert len(fake.tables[name]["rows"]) == 1
+
+
 def test_a_table_that_is_not_dropped_is_not_made_again(fake: FakeServer, seeder: Seeder) -> None:
     """A server without deletion still has the table; that is no error of its rows."""
     table = seeder.seed("case", COLUMNS, ROWS, withheld=2)

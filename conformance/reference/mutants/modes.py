@@ -11,6 +11,8 @@ from conformance.contract.mapping import EXTENSION_METADATA, EXTENSION_NAME, ITE
 from conformance.reference.register import fields_mutant, rows_mutant
 from conformance.reference.reshaping import Change, sql_type
 
+_LONGEST = 128
+"""Characters of a name in databases that take fewer than the 300 of BigQuery."""
 _PYTHON_894 = "https://github.com/googleapis/python-bigquery/issues/894"
 
 
@@ -98,6 +100,29 @@ def upper_case(batch: pa.RecordBatch) -> pa.RecordBatch:
     names = batch.schema.names
     fields = [field.with_name(field.name.upper()) if not index else field for index, field in enumerate(batch.schema)]
     return pa.RecordBatch.from_arrays(batch.columns, schema=pa.schema(fields)) if names else batch
+
+
+def _cut(field: pa.Field) -> pa.Field:
+    return field.with_name(field.name[:_LONGEST])
+
+
+def _cut_inside(field: pa.Field, array: pa.Array) -> pa.Array:
+    if not is_.is_struct(field.type) or not field.type.num_fields:
+        return array
+    children = [array.field(place) for place in range(field.type.num_fields)]
+    return pa.StructArray.from_arrays(children, fields=list(map(_cut, field.type)), mask=array.is_null())
+
+
+@rows_mutant(
+    "name.cut",
+    kills="schema.columns-present",
+    also={"schema.columns-known": "what is left of a name is none of the table's"},
+)
+def name_cut(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Names of more than 128 characters arrive cut, those of a record's fields too."""
+    arrays = [_cut_inside(field, array) for field, array in zip(batch.schema, batch.columns, strict=True)]
+    fields = [_cut(field).with_type(array.type) for field, array in zip(batch.schema, arrays, strict=True)]
+    return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields)) if fields else batch
 
 
 @rows_mutant("columns.reversed", kills="schema.order", defects=("B-41",))

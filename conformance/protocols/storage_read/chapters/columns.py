@@ -91,7 +91,8 @@ serves("columns.session-outlives-a-change", _outlived, GUIDE,
 def new_session_has_those_of_the_table(whole: SessionRead) -> Iterator[Violation]:
     """A session has those columns that the table has when the session is made, and that it selects, in their order.
 
-    An added column is there, even if no row has a value in it, and a dropped one is not.
+    An added column is there, even if no row has a value in it, and a dropped one is not. A renamed one has the new
+    name.
     """
     wanted, came = whole.expected.schema.names, whole.got.schema.names
     if wanted != came:
@@ -106,7 +107,10 @@ def new_session_has_those_of_the_table(whole: SessionRead) -> Iterator[Violation
     breaks="every program that reads a table which grows a column",
 )
 def rows_are_those_of_the_changed_table(whole: SessionRead) -> Iterator[Violation]:
-    """A change of columns loses no row and no value: rows from before it have NULL in a column that it added."""
+    """A change of columns loses no row and no value: rows from before it have NULL in a column that it added.
+
+    Under a new name, and in a wider type, the values are those of before.
+    """
     yield from other_rows(whole)
 
 

@@ -58,6 +58,7 @@ def paths_of(session: SessionView) -> Paths:
     applies = (
         (Paths.REPEATED, len({tuple(part) for part in parts}) < len(parts)),
         (Paths.OTHER_CASE, not all(_spelt(columns, path.split(".")) for path in selected)),
+        (Paths.INSIDE, any(part[:size] in parts for part in parts for size in range(1, len(part)))),
         (Paths.MERGED, len(set(parents)) < len(parents)),
         (Paths.NESTED, bool(parents)),
         (Paths.RECORD, any(column.fields and column.name in selected for column in columns)),
@@ -223,6 +224,29 @@ _keeps_records("projection.record-comes-whole", Paths.RECORD, (STREAM_PROTO, SEL
   "The name of a RECORD is served, and yields the RECORD with all its fields at every level of nesting.",
   breaks="clients that name selected RECORDs without a path: other values, without an error")
 # fmt: on
+
+
+@clause(
+    "projection.path-inside-a-selected-record",
+    over=_made(Paths.INSIDE),
+    source=STREAM_PROTO,
+    level=Level.SHOULD,
+    breaks="clients that add paths to the names of whole columns: fields are lost without an error",
+)
+def path_inside_a_selected_record(session: SessionView) -> Iterator[Violation]:
+    """A RECORD that is selected together with a path into it comes once, with all its fields, or is refused.
+
+    All child elements of a selected STRUCT are returned, says the proto. What the service does with a path beside it is
+    not recorded.
+    """
+    wanted, came = _names(session)
+    if wanted != came:
+        yield Violation(
+            f"the columns {wanted}, or a refusal", f"the columns {came}{_again(came)}", field="arrow_schema"
+        )
+    else:
+        columns = expected_columns(session.columns, session.step.selected_fields)
+        yield from _children_differ(columns or (), _fields(session) or ())
 
 
 # --- names ----------------------------------------------------------------------------------------

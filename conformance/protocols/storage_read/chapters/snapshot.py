@@ -20,6 +20,7 @@ from conformance.contract.sources import (
     LIVE_TESTS,
     MEASURED,
     NODE_LIVE_TEST,
+    STORAGE_PROTO,
     STREAM_PROTO,
     STRICT_CLIENT,
 )
@@ -178,6 +179,45 @@ def time_is_echoed(session: SessionView) -> Iterator[Violation]:
     if asked != echoed:
         required, observed = (f"{time.seconds} s {time.nanos} ns after the epoch" for time in (asked, echoed))
         yield Violation(required, observed, field="table_modifiers.snapshot_time")
+
+
+@once_per_view
+def _expiring_behind_another(view: StorageView) -> list[SessionView]:
+    """Return the sessions with a snapshot time that say when they expire, as an earlier one without such a time did."""
+    timed = [session for session in created(view) if session.step.snapshot and session.session.HasField("expire_time")]
+    return [session for session in timed if _plain_before(session)]
+
+
+def _plain_before(session: SessionView) -> list[SessionView]:
+    """Return the sessions without a snapshot time that were made before this one."""
+    return [
+        one
+        for one in created(session.view)
+        if one.session.HasField("expire_time") and not one.step.snapshot and one.index < session.index
+    ]
+
+
+def _expires(session: SessionView) -> tuple[int, int]:
+    time = session.session.expire_time
+    return time.seconds, time.nanos
+
+
+@clause(
+    "snapshot.time-leaves-the-expiry",
+    over=_expiring_behind_another,
+    source=(STORAGE_PROTO, MEASURED),
+    level=Level.SHOULD,
+)
+def time_leaves_the_expiry(session: SessionView) -> Iterator[Violation]:
+    """A ``snapshot_time`` does not shorten a session: it expires no earlier than one made before it without one.
+
+    A session lives for six hours from its creation. A lifetime that is counted from the snapshot time is over at once
+    if the snapshot is some hours old.
+    """
+    latest = max(_plain_before(session), key=_expires)
+    if _expires(session) < _expires(latest):
+        required, observed = (f"{s} s {n} ns after the epoch" for s, n in map(_expires, (latest, session)))
+        yield Violation(f"{required} or later, as call {latest.index} says", observed, field="expire_time")
 
 
 # fmt: off

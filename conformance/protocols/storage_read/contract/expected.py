@@ -7,14 +7,17 @@ https://github.com/googleapis/googleapis/blob/master/google/cloud/bigquery/stora
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
 
+from conformance.contract import mapping
 from conformance.contract.comparing.cellbits import take
 from conformance.contract.comparing.expected import expected_columns, project
 from conformance.protocols.storage_read.contract.subjects import before_step, derived
 from conformance.protocols.storage_read.contract.view import SessionView, StorageView
+from conformance.records import Column
+from conformance.records.changes import altered_columns
 
 __all__ = ["expected_rows", "expected_table", "has_columns", "visible_rows"]
 
@@ -57,4 +60,17 @@ def _expected_table(view: StorageView, session: SessionView) -> pa.Table:
         raise ValueError(f"call {session.index}: expected known columns, got {session.step.selected_fields}")
     rows = expected_rows(view, session)
     part = view.table.slice(rows.start, len(rows)) if isinstance(rows, range) else take(view.table, rows)
+    earlier = altered_columns(view.case.steps)
+    now = {was: name for name, was in earlier.items() if was in session.columns}
+    part = part if not now else _as_it_was(part, view.case.table.columns, {name: was for was, name in now.items()})
     return part if columns == view.case.table.columns else project(part, columns)
+
+
+def _as_it_was(part: pa.Table, columns: Sequence[Column], earlier: Mapping[str, Column]) -> pa.Table:
+    """Return rows with the names and types that columns had before they were altered."""
+    arrays, fields = [], []
+    for column, values in zip(columns, part.columns, strict=True):
+        field = mapping.arrow_field(earlier.get(column.name, column))
+        arrays.append(values if values.type == field.type else values.cast(field.type))
+        fields.append(field)
+    return pa.Table.from_arrays(arrays, schema=pa.schema(fields))

@@ -15,7 +15,7 @@ from conformance.contract.view import once_per_view
 from conformance.history import Append, Create, End, History, HistoryCall, HistoryJudgement, RowsRead, Split, check
 from conformance.protocols.storage_read.contract.subjects import appended_rows, derived
 from conformance.protocols.storage_read.contract.view import ReadView, SessionView, SplitView, StorageCall, StorageView
-from conformance.records import ROW_ID, AppendRows, CallEnd, ReadRows, is_row_id
+from conformance.records import ROW_ID, AppendRows, CallEnd, ChangeColumns, ReadRows, is_row_id
 
 __all__ = ["Observed", "observed"]
 
@@ -59,7 +59,7 @@ class _Calls:
         self._streams: dict[object, str] = {}
         self._taken: set[str] = set()
         steps = view.case.steps if view.exchange.driven else ()
-        self._appends = [index for index, step in enumerate(steps) if isinstance(step, AppendRows)]
+        self._appends = [index for index, step in enumerate(steps) if isinstance(step, AppendRows | ChangeColumns)]
         self._after_seed = 0
         self._tables = 0
         self._seeded = view.table.num_rows - (appended_rows(view) if view.exchange.driven else 0)
@@ -73,10 +73,12 @@ class _Calls:
         self._after_seed = everything[0]  # snapshots before an insertion are later than the first rows
         for call in self._view.served:
             while driven and waiting and waiting[0] < call.raw.step:
-                when = self._next()
                 step = self._view.case.steps[waiting.pop(0)]
-                assert isinstance(step, AppendRows)
+                assert isinstance(step, AppendRows | ChangeColumns)
                 self._tables += step.again
+                if isinstance(step, ChangeColumns):
+                    continue
+                when = self._next()
                 yield None, Append(*when, tuple(self._ids[rows : rows + step.count]), self._table())
                 rows += step.count
             if not driven:

@@ -158,7 +158,8 @@ def _before_each_step(view: StorageView) -> Sequence[Before]:
             first = now.end if step.again else now.first
             now = Before(now.appends + 1, now.changes, first, now.end + step.count, now.derived)
         elif isinstance(step, ChangeColumns):
-            now = dataclasses.replace(now, changes=now.changes + 1)
+            first = now.end if step.again else now.first
+            now = dataclasses.replace(now, changes=now.changes + 1, first=first)
         elif _makes_table(step):
             now = dataclasses.replace(now, derived=index)
         found.append(now)
@@ -178,7 +179,7 @@ def outlived(session: SessionView, call: StorageCall) -> bool:
 
 
 def _ends_sessions(step: Step) -> bool:
-    if isinstance(step, AppendRows):
+    if isinstance(step, AppendRows | ChangeColumns):
         return step.again
     return isinstance(step, Meanwhile) and step.what in (Happening.RESTART, Happening.EXPIRY)
 

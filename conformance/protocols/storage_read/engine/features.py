@@ -95,7 +95,7 @@ def _of_session(call: SessionView) -> Iterator[str]:
             yield "row_restriction that selects nothing"
     if step.selected_fields and "OK" in call.expected_codes:
         paths = paths_of(call)
-        if paths in (Paths.NESTED, Paths.MERGED):
+        if paths in (Paths.NESTED, Paths.MERGED, Paths.INSIDE):
             yield "selected_fields with nested paths"
         yield f"selected_fields of the kind {paths}"
     if step.buffer_compression:

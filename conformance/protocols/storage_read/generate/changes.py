@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from conformance.generate.changedrows import rows_then
+from conformance.generate.materialise import materialise
 from conformance.records import (
     AppendRows,
     Case,
@@ -12,12 +15,14 @@ from conformance.records import (
     Column,
     CreateSession,
     Happening,
+    Json,
     Meanwhile,
     Mode,
     RecordError,
     RunQuery,
+    Table,
 )
-from conformance.records.changes import columns_before_each
+from conformance.records.changes import WIDER, altered_columns, columns_before_each
 
 __all__ = ["check_changes"]
 
@@ -34,6 +39,7 @@ def check_changes(case: Case) -> None:
     if not changes:
         return
     _check_names(case.table.columns, changes)
+    _check_alterations(case, changes)
     _check_other_steps(case)
     if case.table.rows is not None:
         _check_rows(case, [row if isinstance(row, dict) else {} for row in case.table.rows])
@@ -49,8 +55,8 @@ def _check_names(columns: Sequence[Column], changes: Sequence[tuple[str, ChangeC
     added = [name for _, step in changes for name in step.add]
     there = set(modes).difference(added)
     for path, step in changes:
-        if not (step.add or step.drop or step.relax):
-            raise RecordError(path, "columns to add, to drop or to relax", step.TAG)
+        if not (step.add or step.drop or step.relax or step.alter):
+            raise RecordError(path, "columns to add, to drop, to relax or to alter", step.TAG)
         _check_known(f"{path}.drop", step.drop, there, lambda name: "`" not in name)
         _check_known(f"{path}.relax", step.relax, there, lambda name: modes[name] is Mode.NULLABLE)
         _check_known(f"{path}.add", step.add, set(modes) - there, lambda name: modes[name] is not Mode.REQUIRED)
@@ -63,6 +69,29 @@ def _check_names(columns: Sequence[Column], changes: Sequence[tuple[str, ChangeC
             raise RecordError(f"{changes[0][0]}.{key}", "each column once in the case", max(names, key=names.count))
     if added and list(modes)[-len(added) :] != added:
         raise RecordError(f"{changes[0][0]}.add", "added columns behind all others, in this order", added[0])
+
+
+def _check_alterations(case: Case, changes: Sequence[tuple[str, ChangeColumns]]) -> None:
+    last = {column.name: column for column in case.table.columns}
+    listed = [(f"{path}.alter", one) for path, step in changes for one in step.alter]
+    others = {name for _, step in changes for name in (*step.drop, *step.relax)}
+    for path, one in listed:
+        column, was = last.get(one.name), one.was
+        if column is None or one.name in others or [each.name for _, each in listed].count(one.name) > 1:
+            raise RecordError(path, "columns of the table of the case, each changed by this step alone", one.name)
+        if was.name != one.name and (was.name in last or "`" in was.name + one.name):
+            raise RecordError(path, "names of before that no other column has, without backticks", was.name)
+        kept = dataclasses.replace(was, name=column.name) == column
+        if not kept and not (_is_number(was) and _is_number(column) and _is_wider(was, column)):
+            raise RecordError(path, "the type and mode of before, or a wider type of numbers", was.name)
+
+
+def _is_number(column: Column) -> bool:
+    return column.type in WIDER and column.mode is not Mode.REPEATED
+
+
+def _is_wider(was: Column, column: Column) -> bool:
+    return was.mode is column.mode and WIDER.index(was.type) <= WIDER.index(column.type)
 
 
 def _check_known(path: str, names: Sequence[str], known: set[str], may: Callable[[str], bool]) -> None:
@@ -84,8 +113,6 @@ def _check_other_steps(case: Case) -> None:
             raise RecordError(
                 f"{path}.snapshot", "none where columns change: which ones it shows is open", step.snapshot
             )
-        if isinstance(step, AppendRows) and step.again:
-            raise RecordError(f"{path}.again", "no table made again where columns change", step.again)
         if isinstance(step, RunQuery) or (isinstance(step, Meanwhile) and step.what is not Happening.RESTART):
             raise RecordError(path, "no query and no expiry where columns change", step.TAG)
 
@@ -102,7 +129,12 @@ def _check_rows(case: Case, rows: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _check_part(case: Case, rows: Sequence[Mapping[str, Any]], part: range, then: Sequence[Column]) -> None:
-    there = {column.name: column for column in then}
+    earlier = altered_columns(case.steps)
+    names = {was: name for name, was in earlier.items()}
+    there = {names.get(column, column.name): column for column in then}
+    if any(column in names for column in then):
+        written = rows_then(case, [rows[index] for index in part], then)
+        materialise(Table(tuple(then), rows=tuple(map(Json, _under(then, written)))))
     absent = [column.name for column in case.table.columns if column.name not in there]
     strict = [column.name for column in case.table.columns if there.get(column.name, column).mode is not column.mode]
     for index in part:
@@ -114,3 +146,8 @@ def _check_part(case: Case, rows: Sequence[Mapping[str, Any]], part: range, then
         for name in strict:
             if rows[index].get(name) is None:
                 raise RecordError(f"Case.table.rows[{index}].{name}", "a value: the column is REQUIRED then", name)
+
+
+def _under(columns: Sequence[Column], rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    names = {column.name for column in columns}
+    return [{name: value for name, value in row.items() if name in names} for row in rows]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.records import AppendRows, Case, Meanwhile, ReadRows, RecordError
+from conformance.records import AppendRows, Case, ChangeColumns, Meanwhile, ReadRows, RecordError
 
 __all__ = ["check_held_reads"]
 
@@ -30,5 +30,5 @@ def check_held_reads(case: Case) -> None:
         elif index < end:
             if isinstance(step, Meanwhile):
                 raise RecordError(path, "nothing that happens to the server while a read is held open", step.TAG)
-            if isinstance(step, AppendRows) and step.again:
+            if isinstance(step, AppendRows | ChangeColumns) and step.again:
                 raise RecordError(f"{path}.again", "no table made again while a read is held open", step.again)

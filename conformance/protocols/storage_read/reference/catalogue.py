@@ -29,6 +29,7 @@ __all__ = [
     "TableId",
     "stored_column",
     "stored_schema",
+    "with_columns",
 ]
 
 _INTERVAL_PARTS = tuple(Column(name, BqType.INT64, Mode.REQUIRED) for name in ("months", "days", "micros"))
@@ -114,13 +115,26 @@ def stored_column(column: Column) -> Column:
     return column
 
 
-def _with_columns(rows: pa.Table, schema: pa.Schema) -> pa.Table:
-    """The same rows with the columns of ``schema``."""
+def with_columns(rows: pa.Table, schema: pa.Schema) -> pa.Table:
+    """The same rows with the columns of ``schema``: NULL, or an empty array, in those that they had not."""
     arrays = [
         rows.column(field.name) if field.name in rows.column_names else _absent(field.type, rows.num_rows)
         for field in schema
     ]
     return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def _in_types(rows: pa.Table, schema: pa.Schema) -> list[pa.ChunkedArray]:
+    return [
+        values if values.type == field.type else _cast(values, field.type)
+        for values, field in zip(rows.columns, schema, strict=True)
+    ]
+
+
+def _cast(values: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
+    """The numbers in another type; integers by way of a decimal that has room for each of them."""
+    is_decimal = pa.types.is_decimal(kind) and pa.types.is_integer(values.type)
+    return (values.cast(pa.decimal256(76, kind.scale)) if is_decimal else values).cast(kind)
 
 
 def _absent(kind: pa.DataType, count: int) -> pa.Array:
@@ -253,7 +267,22 @@ class Catalogue:
             stored = self._get(table)
             stored.columns = tuple(columns)
             schema = stored_schema(columns)
-            stored.chunks = [Chunk(chunk.committed, _with_columns(chunk.rows, schema)) for chunk in stored.chunks]
+            stored.chunks = [Chunk(chunk.committed, with_columns(chunk.rows, schema)) for chunk in stored.chunks]
+
+    def alter_column(self, table: TableId, old: Column, new: Column) -> None:
+        """Put another column in the place of one, with its values in the new type.
+
+        Raises:
+            MissingError: the table does not exist.
+        """
+        with self._lock:
+            stored = self._get(table)
+            stored.columns = tuple(new if column == old else column for column in stored.columns)
+            schema = stored_schema(stored.columns)
+            stored.chunks = [
+                Chunk(chunk.committed, pa.Table.from_arrays(_in_types(chunk.rows, schema), schema=schema))
+                for chunk in stored.chunks
+            ]
 
     def snapshot(self, table: TableId, at: int | None = None) -> Snapshot:
         """The table as of ``at`` (microseconds since the Unix epoch), or now.

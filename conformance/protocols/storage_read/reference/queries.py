@@ -10,7 +10,7 @@ import abc
 import base64
 import dataclasses
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, NoReturn
 
 import pyarrow as pa
@@ -24,6 +24,7 @@ from conformance.protocols.storage_read.reference.jobs import of_result
 from conformance.protocols.storage_read.reference.session import OpenedSession, Stream
 from conformance.protocols.storage_read.reference.tableschema import write_schema
 from conformance.records import BqType, Column
+from conformance.records.changes import WIDER
 from conformance.reference.statuses import Reason
 
 __all__ = ["Queries", "QueryRefusedError", "RunOfQuery", "job_of", "results_page"]
@@ -45,10 +46,14 @@ _CREATE: Final = re.compile(r"CREATE TABLE `([^`]+)`\.`([^`]+)`\.`([^`]+)` \(x I
 _INSERT: Final = re.compile(
     r"INSERT INTO `([^`]+)`\.`([^`]+)`\.`([^`]+)` SELECT \* FROM `([^`]+)`\.`([^`]+)`\.`([^`]+)` WHERE FALSE"
 )
-_ALTER: Final = re.compile(
-    r"ALTER TABLE `([^`]+)`\.`([^`]+)`\.`([^`]+)` (?P<dropped>DROP COLUMN `[^`]+`(, DROP COLUMN `[^`]+`)*)"
-)
+_ALTERED: Final = re.compile(r"ALTER TABLE `([^`]+)`\.`([^`]+)`\.`([^`]+)` ")
+_DROPS: Final = re.compile(r"DROP COLUMN `[^`]+`(, DROP COLUMN `[^`]+`)*")
 _DROPPED: Final = re.compile(r"DROP COLUMN `([^`]+)`")
+_RENAMES: Final = re.compile(r"RENAME COLUMN `(?P<name>[^`]+)` TO `(?P<to>[^`]+)`")
+_WIDENS: Final = re.compile(
+    r"ALTER COLUMN `(?P<name>[^`]+)` SET DATA TYPE (?P<type>[A-Z0-9]+)"
+    r"(\((?P<precision>[0-9]+)(, (?P<scale>[0-9]+))?\))?"
+)
 _STREAM: Final = re.compile(r"projects/([^/]+)/locations/([^/]+)/jobs/([^/]+)/streams/_default")
 _CODECS: Final = {"": "", "COMPRESSION_UNSPECIFIED": "", "LZ4_FRAME": "LZ4_FRAME", "ZSTD": "ZSTD"}
 
@@ -89,6 +94,19 @@ class RunOfQuery:
         return instants.FORMS.get(str(named), 0)
 
 
+def _widened(column: Column, asked: Mapping[str, str | None]) -> Column:
+    """The column with the type of a statement.
+
+    Raises:
+        QueryRefusedError: the type is not as wide.
+    """
+    kind = next((kind for kind in WIDER if kind == asked["type"]), None)
+    if kind is None or column.type not in WIDER or WIDER.index(kind) < WIDER.index(column.type):
+        raise QueryRefusedError(f"ALTER COLUMN {column.name} SET DATA TYPE requires a wider type than {column.type}")
+    precision, scale = (int(asked[key] or 0) or None for key in ("precision", "scale"))
+    return dataclasses.replace(column, type=kind, precision=precision, scale=scale)
+
+
 class Queries(abc.ABC):
     """The part of the service that runs queries. ``results`` are those of the last :data:`MOST`, by their jobs.
 
@@ -114,8 +132,8 @@ class Queries(abc.ABC):
         if (changed := _INSERT.fullmatch(text)) is not None and not body.get("dryRun"):
             self.catalogue.snapshot(TableId(*changed.groups()[:3]))
             return self.without_rows(project, job) | {"numDmlAffectedRows": "0"}
-        if (altered := _ALTER.fullmatch(text)) is not None and not body.get("dryRun"):
-            self._drop_columns(TableId(*altered.groups()[:3]), _DROPPED.findall(altered["dropped"]))
+        if (altered := _ALTERED.match(text)) is not None and not body.get("dryRun"):
+            self._alter(TableId(*altered.groups()), text[altered.end() :])
             return self.without_rows(project, job)
         asked = self.select(text, body, job)
         if body.get("dryRun"):
@@ -127,6 +145,15 @@ class Queries(abc.ABC):
             return self.plain_answer(project, asked)
         return self.arrow_answer(project, asked)
 
+    def _alter(self, table: TableId, change: str) -> None:
+        """Carry out what a statement says behind the name of a table."""
+        if _DROPS.fullmatch(change) is not None:
+            self._drop_columns(table, _DROPPED.findall(change))
+        elif (asked := _RENAMES.fullmatch(change) or _WIDENS.fullmatch(change)) is not None:
+            self._alter_column(table, asked.groupdict())
+        else:
+            raise QueryRefusedError(f"Syntax error: this server drops, renames and widens columns, got {change!r:.100}")
+
     def _drop_columns(self, table: TableId, names: Sequence[str]) -> None:
         columns = self.catalogue.snapshot(table).columns
         if unknown := set(names).difference(column.name for column in columns):
@@ -134,6 +161,19 @@ class Queries(abc.ABC):
         if len(columns) == len(set(names)):
             raise QueryRefusedError("Cannot drop all columns from a table")
         self.catalogue.change_columns(table, [column for column in columns if column.name not in names])
+
+    def _alter_column(self, table: TableId, asked: Mapping[str, str | None]) -> None:
+        """Give a column another name, or a wider type."""
+        columns, name, to = self.catalogue.snapshot(table).columns, asked["name"], asked.get("to")
+        old = next((column for column in columns if column.name == name), None)
+        if old is None:
+            raise QueryRefusedError(f"Column not found: {name}")
+        if to is None:
+            self.catalogue.alter_column(table, old, _widened(old, asked))
+        elif any(column.name.lower() == to.lower() for column in columns):
+            raise QueryRefusedError(f"Column {to} already exists")
+        else:
+            self.catalogue.alter_column(table, old, dataclasses.replace(old, name=to))
 
     def select(self, text: str, body: dict[str, Any], job: str) -> RunOfQuery:
         """The rows of a query, in its order."""

@@ -82,7 +82,8 @@ class ConversationPlan:
     ``seeded`` is the row count before any AppendRows step, ``now`` and ``before_append`` are wall-clock microseconds,
     ``until`` is the case's deadline on the monotonic clock. ``append`` inserts the next rows, and ``remake`` makes the
     table again with them; it returns False if the server does not drop the table. ``change`` gives the table other
-    columns; it returns False if the server does not change them.
+    columns; it returns False if the server does not change them. ``renew`` makes the table again with other columns and
+    no rows; it returns False as ``remake`` does.
     ``restart`` starts the server again and returns a caller of it. ``pass_time`` sets its clock so many seconds ahead.
     Both tell by None and False that the target offers no such thing. ``derive`` makes another table of the table, and
     returns its names; None if the server makes none of that kind. ``ask`` asks jobs.query, with a body and the names of
@@ -100,6 +101,7 @@ class ConversationPlan:
     append: Callable[[int], None]
     remake: Callable[[int], bool]
     change: Callable[[Sequence[Column]], bool]
+    renew: Callable[[Sequence[Column]], bool]
     restart: Callable[[], Caller | None]
     pass_time: Callable[[int], bool]
     derive: Callable[[Happening], Names | None]
@@ -210,7 +212,11 @@ class Conversation:
         if isinstance(step, Meanwhile):
             return self._happens(step.what)
         if isinstance(step, ChangeColumns):
-            return self._plan.change(columns_before_each(self._case.table.columns, self._case.steps)[index + 1])
+            columns = columns_before_each(self._case.table.columns, self._case.steps)[index + 1]
+            if not step.again:
+                return self._plan.change(columns)
+            self._visible = 0
+            return self._plan.renew(columns)
         if step.again:
             self._visible = step.count
             return self._plan.remake(step.count)

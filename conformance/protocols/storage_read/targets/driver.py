@@ -14,15 +14,17 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import grpc
 import pyarrow as pa
 
+from conformance.generate.changedrows import rows_then
 from conformance.protocols.storage_read.targets.conversation import Conversation, ConversationPlan
 from conformance.protocols.storage_read.targets.denied import PLAIN, PLAIN_TABLE, Denied, denied, needs_table
-from conformance.records import SET_UP, AppendRows, Case, Exchange, Happening, Meanwhile, PlannedFault
-from conformance.records.changes import columns_before_each
+from conformance.records import SET_UP, AppendRows, Case, Column, Exchange, Happening, Meanwhile, PlannedFault
+from conformance.records.changes import altered_columns, columns_before_each
 from conformance.targets.allowance import call_budget
 from conformance.targets.clocks import movable
 from conformance.targets.costs import Meter
@@ -247,7 +249,9 @@ class ServerTarget:
             conversation = self._converse(running, case, table, None)
             return _carried_out(exchange, conversation)
         try:
-            seeded = running.seeder.seed(case.id, columns, rows, withheld=withheld, until=until)
+            seeded = running.seeder.seed(
+                case.id, columns, rows_then(case, rows, columns), withheld=withheld, until=until
+            )
             exchange = dataclasses.replace(exchange, table=seeded.names.table)
             threading.Event().wait(self.lag)
             try:
@@ -300,7 +304,8 @@ class ServerTarget:
                 case_bytes=limits.case,
                 append=self._inserts(running, seeded, lambda seeder: seeder.append, until),
                 remake=self._inserts(running, seeded, lambda seeder: seeder.remake, until),
-                change=self._inserts(running, seeded, lambda seeder: seeder.change, until),
+                change=self._inserts(running, seeded, lambda seeder: partial(_change, case, table, seeder), until),
+                renew=self._inserts(running, seeded, lambda seeder: seeder.renew, until),
                 derive=self._inserts(running, seeded, lambda seeder: seeder.derive, until),
                 ask=self._inserts(running, seeded, lambda seeder: seeder.ask, until),
                 restart=lambda: caller.over(running.channel) if self._restarted(running, seeded) else None,
@@ -351,6 +356,20 @@ class ServerTarget:
             return done
 
         return insert
+
+
+def _change(
+    case: Case, table: pa.Table, seeder: Seeder, seeded: SeededTable, columns: Sequence[Column], *, until: float
+) -> bool:
+    """Give the table other columns, and go on with rows of these."""
+    last = {column.name: column for column in case.table.columns}
+    altered = [
+        (was, last[name])
+        for name, was in altered_columns(case.steps).items()
+        if was in seeded.columns and was not in columns
+    ]
+    rows = rows_then(case, case_rows(case, table), columns) if altered else ()
+    return seeder.change(seeded, columns, altered=altered, rows=rows, until=until)
 
 
 def _carried_out(exchange: Exchange, conversation: Conversation) -> Exchange:

@@ -8,6 +8,7 @@ import pytest
 
 from conformance.generate.casecheck import check_case
 from conformance.records import (
+    AlteredColumn,
     AppendRows,
     BqType,
     Case,
@@ -40,6 +41,12 @@ def case(*steps: StorageReadStep, rows: tuple[dict[str, Any], ...] = (), recipe:
 
 
 ADD = ChangeColumns(add=("b", "c"))
+RENAME = ChangeColumns(alter=(AlteredColumn("a", Column("z", BqType.STRING)),))
+
+
+def alter(name: str, was: Column) -> Case:
+    """A case that alters one column."""
+    return case(ChangeColumns(alter=(AlteredColumn(name, was),)))
 
 
 @pytest.mark.parametrize(
@@ -51,11 +58,30 @@ ADD = ChangeColumns(add=("b", "c"))
         case(ChangeColumns(add=("b",)), ChangeColumns(add=("c",)), ChangeColumns(drop=("b",))),
         case(ChangeColumns(drop=("a",)), recipe=Recipe(3)),
         case(ADD, Meanwhile(Happening.RESTART), CreateSession()),
+        case(ADD, AppendRows(1, again=True), rows=({}, {"b": "y"})),
+        case(RENAME, AppendRows(1), rows=({"a": "x"}, {"a": "y"})),
+        case(ChangeColumns(drop=("a",), add=("c",), again=True), AppendRows(1), rows=({"a": "x"}, {"c": ["z"]})),
     ],
 )
 def test_changes_that_fit_are_permitted(right: Case) -> None:
     """Rows have values only in columns that the table has when they are inserted."""
     check_case(right)
+
+
+def widening(*values: str) -> Case:
+    """A case with a NUMERIC column that was INT64 before its last row is inserted."""
+    columns = (Column("row_id", BqType.INT64, Mode.REQUIRED), Column("n", BqType.NUMERIC))
+    rows = tuple(Json({"row_id": index, "n": value}) for index, value in enumerate(values))
+    change = ChangeColumns(alter=(AlteredColumn("n", Column("n", BqType.INT64)),))
+    return Case("mine", "a title", Table(columns, rows=rows), steps=(change, AppendRows(1)))
+
+
+def test_values_of_before_are_of_the_earlier_type() -> None:
+    """Those of rows that are inserted later need not be."""
+    check_case(widening("1", "2.5"))
+
+    with pytest.raises(RecordError, match="integer"):
+        check_case(widening("1.5", "2"))
 
 
 @pytest.mark.parametrize(
@@ -73,7 +99,7 @@ def test_changes_that_fit_are_permitted(right: Case) -> None:
         (case(ADD, ChangeColumns(add=("c",))), "Case.steps[1].add: expected columns of the table of the case that are"),
         (case(ChangeColumns(relax=("row_id",))), "Case.steps[0].relax: expected columns that are there then, and NULL"),
         (case(ChangeColumns(relax=("c",))), "Case.steps[0].relax: expected columns that are there then, and NULLABLE"),
-        (case(ChangeColumns()), "Case.steps[0]: expected columns to add, to drop or to relax but got"),
+        (case(ChangeColumns()), "Case.steps[0]: expected columns to add, to drop, to relax or to"),
         (case(ChangeColumns(drop=("c",)), ADD), "Case.steps[0].drop: expected columns that are there then, without"),
         (case(ChangeColumns(drop=("a", "a"))), "Case.steps[0].drop: expected each column once in the case but got 'a'"),
         (
@@ -99,8 +125,17 @@ def test_changes_that_fit_are_permitted(right: Case) -> None:
         ),
         (case(ADD, CreateSession(snapshot="past")), "Case.steps[1].snapshot: expected none where columns change"),
         (
-            case(ADD, AppendRows(0, again=True)),
-            "Case.steps[1].again: expected no table made again where columns change",
+            alter("d", Column("z", BqType.STRING)),
+            "Case.steps[0].alter: expected columns of the table of the case, each",
+        ),
+        (alter("a", Column("b", BqType.STRING)), "Case.steps[0].alter: expected names of before that no other column"),
+        (
+            alter("a", Column("a", BqType.INT64)),
+            "Case.steps[0].alter: expected the type and mode of before, or a wider",
+        ),
+        (
+            case(RENAME, ChangeColumns(drop=("a",))),
+            "Case.steps[0].alter: expected columns of the table of the case, each changed by this step alone but got",
         ),
         (case(ADD, RunQuery()), "Case.steps[1]: expected no query and no expiry where columns change"),
         (case(Meanwhile(Happening.EXPIRY), ADD), "Case.steps[0]: expected no query and no expiry where columns change"),

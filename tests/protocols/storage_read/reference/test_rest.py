@@ -424,6 +424,35 @@ def test_no_other_change_of_columns_is_made(client: Client, table: str, fields: 
     assert len(client.http("GET", f"{TABLES}/{table}").body["schema"]["fields"]) == 2
 
 
+def test_columns_are_renamed_and_widened_by_statements(client: Client, table: str) -> None:
+    """A name that another column has, a narrower type, and a column that does not exist are errors."""
+    client.create(table, field("a", "INT64"), field("b", "STRING"), field("c", "NUMERIC"))
+    client.insert(table, [{"a": "1", "b": "x", "c": "0.5"}])
+    name = f"ALTER TABLE `{PROJECT}`.`{DATASET}`.`{table}`"
+    wrong = (
+        "RENAME COLUMN `a` TO `B`",
+        "RENAME COLUMN `x` TO `y`",
+        "RENAME TO `y`",
+        "ALTER COLUMN `c` SET DATA TYPE INT64",
+        "ALTER COLUMN `a` SET DATA TYPE STRING",
+    )
+    right = (
+        "RENAME COLUMN `b` TO `z`",
+        "ALTER COLUMN `a` SET DATA TYPE NUMERIC(12, 2)",
+        "ALTER COLUMN `c` SET DATA TYPE FLOAT64",
+    )
+
+    statuses = [
+        client.http("POST", f"/{PARENT}/queries", {"query": f"{name} {change}"}).status for change in (*wrong, *right)
+    ]
+
+    assert statuses == [400] * len(wrong) + [200] * len(right)
+    fields = client.http("GET", f"{TABLES}/{table}").body["schema"]["fields"]
+    assert [(one["name"], one["type"]) for one in fields] == [("a", "NUMERIC"), ("z", "STRING"), ("c", "FLOAT")]
+    assert (fields[0]["precision"], fields[0]["scale"]) == ("12", "2")
+    assert cells(client, table) == [["1", "x", "0.5"]]
+
+
 def test_columns_are_dropped_by_a_statement(client: Client, table: str) -> None:
     """A column that does not exist is an error, and nothing is dropped then."""
     client.create(table, field("a", "INT64"), field("b", "STRING"), field("c", "STRING"))

@@ -31,6 +31,7 @@ PLAN = ConversationPlan(
     append=lambda count: None,
     remake=lambda count: True,
     change=lambda columns: True,
+    renew=lambda columns: True,
     restart=lambda: None,
     pass_time=lambda ahead: False,
     patience=Patience(None),

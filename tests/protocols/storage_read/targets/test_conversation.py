@@ -230,8 +230,9 @@ def test_a_table_is_made_again_in_its_turn_or_the_rest_is_skipped(
     assert made.skipped == ([] if dropped else [1, 2])
 
 
+@pytest.mark.parametrize("again", [True, False])
 @pytest.mark.parametrize("done", [True, False])
-def test_columns_change_between_two_calls(fake: FakeServer, done: bool) -> None:  # noqa: FBT001  # what a server does
+def test_columns_change_between_two_calls(fake: FakeServer, *, done: bool, again: bool) -> None:
     """The server gets the columns of then; one that does not change them is not asked for the rest of the case."""
     given: list[list[str]] = []
 
@@ -239,8 +240,9 @@ def test_columns_change_between_two_calls(fake: FakeServer, done: bool) -> None:
         given.append([column.name for column in columns])
         return done
 
-    plan = dataclasses.replace(PLAN, change=change)
-    made = converse(fake, CreateSession(), ChangeColumns(drop=("a",)), CreateSession(label="t"), plan=plan)
+    plan = dataclasses.replace(PLAN, renew=change) if again else dataclasses.replace(PLAN, change=change)
+    step = ChangeColumns(drop=("a",), again=again)
+    made = converse(fake, CreateSession(), step, CreateSession(label="t"), plan=plan)
 
     assert given == [[]]
     assert made.skipped == ([] if done else [1, 2])

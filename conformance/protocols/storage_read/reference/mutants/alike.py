@@ -48,6 +48,7 @@ class _Remembering(ReadService):
     kills="projection.nested-path-keeps-its-record",
     also={
         "projection.record-comes-whole": "the record that is asked for as a whole has the fields of before",
+        "projection.path-inside-a-selected-record": "so has the one that is asked for beside one of its fields",
     },
 )
 class ColumnsOfFirst(ReadService):
@@ -59,7 +60,7 @@ class ColumnsOfFirst(ReadService):
 
     def resolve_columns(self, snapshot: Snapshot, selected: Sequence[str]) -> tuple[Column, ...]:
         columns = super().resolve_columns(snapshot, selected)
-        key = (snapshot.table, snapshot.created, *((column.name, column.mode) for column in columns))
+        key = (snapshot.table, snapshot.created, *((column.name, column.type, column.mode) for column in columns))
         return self.known.setdefault(key, columns)
 
 
@@ -197,11 +198,12 @@ class CodecOfLatest(_Latest):
     kills="rows.rereading-repeats",
     also={
         "values.*": "the values are those of other columns",
+        "body.*": "a record has other fields",
     },
 )
 class ColumnsOfLatest(_Latest):
     """The streams of a session have the columns of the latest session on the table, if it has as many."""
 
     def mixed(self, session: OpenedSession, latest: OpenedSession) -> OpenedSession:
-        as_many = len(session.columns) == len(latest.columns)
+        as_many = session.snapshot.columns == latest.snapshot.columns and len(session.columns) == len(latest.columns)
         return dataclasses.replace(session, columns=latest.columns) if as_many else session

@@ -171,7 +171,10 @@ class NamedTypesAreSpelledOutInRecords(_EditsText):
 @behaviour_mutant(
     "avro.field-names-come-again",
     kills="avro-schema.field-names-are-unique",
-    also={"avro-schema.fields-are-the-columns": "one of the columns has no field"},
+    also={
+        "avro-schema.fields-are-the-columns": "one of the columns has no field",
+        "columns.new-session-has-those-of-the-table": "one of the columns has no field",
+    },
 )
 class FieldNamesComeAgain(_EditsText):
     """The second field has the name of the first."""
@@ -186,6 +189,7 @@ class FieldNamesComeAgain(_EditsText):
 @behaviour_mutant(
     "avro.fields-by-name",
     kills="avro-schema.fields-are-the-columns",
+    also={"columns.new-session-has-those-of-the-table": "the columns are in another order"},
 )
 class FieldsByName(_EditsTree):
     """The fields are in the order of their names."""

@@ -112,7 +112,52 @@ class PayloadSizeShort(ReadService):
         return answer
 
 
-@behaviour_mutant("compression.payloads-lose-a-row", kills="compression.payload-rows-are-the-same")
+@behaviour_mutant(
+    "compression.payload-size-of-the-whole-response",
+    kills="compression.payload-has-its-size",
+    also={"framing.*": "a payload that was taken for longer has bytes behind its message"},
+)
+class PayloadSizeOfWhole(ReadService):
+    """The first payload of a read from an offset has the size that one from the first row had."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.sizes: dict[str, int] = {}
+
+    def describe_rows(self, stream: Stream, part: pa.RecordBatch, *, start: int, first: bool) -> Any:
+        answer = super().describe_rows(stream, part, start=start, first=first)
+        if first and answer.uncompressed_byte_size > 0:
+            if not start:
+                self.sizes[stream.name] = answer.uncompressed_byte_size
+            answer.uncompressed_byte_size = self.sizes.get(stream.name, answer.uncompressed_byte_size)
+        return answer
+
+
+@behaviour_mutant(
+    "compression.nothing-is-a-row",
+    kills="restriction.comparison",
+    also={"restriction.nothing-selected": "the same requirement, asked of filters that select nothing"},
+)
+class NothingIsARow(ReadService):
+    """A stream of compressed buffers whose restriction selects none of its rows has its first one."""
+
+    def rows_of_run(self, rows: pa.Table, mask: pa.BooleanArray | None, start: int, stop: int) -> pa.Table:
+        selected = super().rows_of_run(rows, mask, start, stop)
+        return selected if selected.num_rows or not self.compressed else rows.slice(start, min(1, stop - start))
+
+    compressed = False
+
+    def resolve_compression(self, options: Any) -> tuple[str, bool]:
+        codec, lz4 = super().resolve_compression(options)
+        self.compressed = bool(codec)
+        return codec, lz4
+
+
+@behaviour_mutant(
+    "compression.payloads-lose-a-row",
+    kills="compression.payload-rows-are-the-same",
+    also={"offsets.*": "a read from an offset has a row that the one from the first row has not"},
+)
 class PayloadsLoseRow(ReadService):
     """The last row of a stream is lost where payloads are compressed."""
 

@@ -87,21 +87,33 @@ def one_column_more(asked: _Asked) -> tuple[Column, ...]:
 @_choice_mutant(
     "projection.last-dropped",
     kills="projection.all-the-selected",
-    also={"projection.case-does-not-matter": "a column too few is so in any spelling"},
+    also={
+        "projection.case-does-not-matter": "a column too few is so in any spelling",
+        "projection.path-inside-a-selected-record": "the record is the last column",
+    },
 )
 def last_column_dropped(asked: _Asked) -> tuple[Column, ...]:
     """If several columns are selected, the last is missing."""
     return asked.right[:-1] if len(asked.right) > 1 else asked.right
 
 
-@_choice_mutant("projection.order-of-request", kills="projection.order-is-the-tables")
+@_choice_mutant(
+    "projection.order-of-request",
+    kills="projection.order-is-the-tables",
+    also={"projection.path-inside-a-selected-record": "the record comes before a column that is before it"},
+)
 def order_of_request(asked: _Asked) -> tuple[Column, ...]:
     """Columns, with their values, are in the order in which they were selected."""
     order = [path.lower().split(".")[0] for path in asked.selected]
     return tuple(sorted(asked.right, key=lambda column: order.index(column.name.lower())))
 
 
-@_choice_mutant("projection.path-gives-record", kills="projection.nested-path-keeps-its-record", source=_NESTED)
+@_choice_mutant(
+    "projection.path-gives-record",
+    kills="projection.nested-path-keeps-its-record",
+    also={"projection.path-inside-a-selected-record": "the record around the selected one comes whole"},
+    source=_NESTED,
+)
 def path_gives_record(asked: _Asked) -> tuple[Column, ...]:
     """A path into a record gives the whole record."""
     parents = [path.rpartition(".")[0] for path in asked.selected]
@@ -110,14 +122,42 @@ def path_gives_record(asked: _Asked) -> tuple[Column, ...]:
     return projection.prune(asked.table, [path.split(".")[0] for path in asked.selected])
 
 
-@_choice_mutant("projection.last-path-wins", kills="projection.paths-into-one-record-merge", source=_NESTED)
+@_choice_mutant(
+    "projection.last-path-wins",
+    kills="projection.paths-into-one-record-merge",
+    also={"projection.path-inside-a-selected-record": "the path is the last one"},
+    source=_NESTED,
+)
 def last_path_wins(asked: _Asked) -> tuple[Column, ...]:
     """If several paths lead into one record, only the last counts."""
     last = {path.lower().split(".")[0]: path for path in asked.selected}
     return projection.prune(asked.table, list(last.values()))
 
 
-@_choice_mutant("projection.record-cut", kills="projection.record-comes-whole")
+@_choice_mutant("projection.path-narrows-its-record", kills="projection.path-inside-a-selected-record")
+def path_narrows_its_record(asked: _Asked) -> tuple[Column, ...]:
+    """A record that is selected together with a path into it has only the field of the path."""
+    parents = {path.split(".")[0].lower() for path in asked.selected if "." in path}
+    return projection.prune(asked.table, [path for path in asked.selected if path.lower() not in parents])
+
+
+@_choice_mutant(
+    "projection.record-beside-its-path",
+    kills="projection.path-inside-a-selected-record",
+)
+def record_beside_its_path(asked: _Asked) -> tuple[Column, ...]:
+    """A record that is selected together with a path into it comes twice: whole, and with the field of the path."""
+    names = {path.lower() for path in asked.selected}
+    inside = [path for path in asked.selected if "." in path and path.split(".")[0].lower() in names]
+    narrow = {column.name: column for column in (projection.prune(asked.table, inside) if inside else ())}
+    return tuple(one for column in asked.right for one in (column, narrow.get(column.name)) if one is not None)
+
+
+@_choice_mutant(
+    "projection.record-cut",
+    kills="projection.record-comes-whole",
+    also={"projection.path-inside-a-selected-record": "the record is cut beside a path into it too"},
+)
 def record_cut(asked: _Asked) -> tuple[Column, ...]:
     """A record that is selected by its name comes with its first field only."""
     names = {name.lower() for name in asked.selected}

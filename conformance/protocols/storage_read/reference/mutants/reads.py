@@ -316,6 +316,8 @@ class LiveTable(ReadService):
         "values.*": "the rows of a table that was made again have the values of the dropped one",
         "columns.*": "the first snapshot of a table has its first columns, too",
         "schema.*": "the same, asked of the bytes",
+        "avro-schema.*": "the same, asked of a schema in AVRO",
+        "types.*": "a column that got a wider type has the one of before",
     },
 )
 class StaleTable(ReadService):

@@ -59,6 +59,17 @@ class PlainRefused(ReadService):
             self.refuse(Reason.MISSING_TABLE, table=asked.table)
 
 
+@behaviour_mutant("session.long-names-refused", kills="session.plain-request-is-served")
+class LongNamesRefused(ReadService):
+    """A table with a column whose name has more than 128 characters is refused."""
+
+    def resolve_columns(self, snapshot: Snapshot, selected: Sequence[str]) -> tuple[Column, ...]:
+        columns = super().resolve_columns(snapshot, selected)
+        if any(len(column.name) > 128 for column in columns):
+            self.refuse(Reason.BAD_RESOURCE)
+        return columns
+
+
 @behaviour_mutant(
     "session.options-required", kills="session.options-may-be-absent", defects=("B-15",), source=_GOCCY_382
 )
@@ -172,6 +183,14 @@ def expires_at_no_instant(answer: Any, _session: OpenedSession) -> None:
     """The session's expire_time has its last second in its nanoseconds."""
     answer.expire_time.seconds -= 1
     answer.expire_time.nanos += 1_000_000_000
+
+
+@session_mutant("session.expires-after-its-snapshot", kills="snapshot.time-leaves-the-expiry")
+def expires_after_its_snapshot(answer: Any, _session: OpenedSession) -> None:
+    """The six hours of a session with a snapshot time begin at that time."""
+    if answer.table_modifiers.HasField("snapshot_time"):
+        answer.expire_time.CopyFrom(answer.table_modifiers.snapshot_time)
+        answer.expire_time.seconds += 6 * 3600
 
 
 @session_mutant("session.estimate-negative", kills="session.estimates-are-not-negative")
