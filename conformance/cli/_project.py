@@ -6,10 +6,10 @@ or a target that ships with the suite, and never a file: only the user does that
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 from typing import Any, Final
 
+from conformance.contain.parse import parse_toml
 from conformance.contain.text import representation, safe
 
 __all__ = ["PROJECT_FILE", "ProjectFileError", "defaults_of"]
@@ -43,7 +43,7 @@ def defaults_of(command: str) -> dict[str, Any]:
     if len(content) > LONGEST:
         raise ProjectFileError(f"{PROJECT_FILE}: expected at most {LONGEST >> 20} MiB but got more")
     try:
-        table = tomllib.loads(content.decode("utf-8")).get("tool", {}).get("conformance", {})
+        table = parse_toml(content.decode("utf-8")).get("tool", {}).get("conformance", {})
     except (ValueError, RecursionError, AttributeError) as error:
         raise ProjectFileError(f"{PROJECT_FILE}: expected TOML: {safe(str(error))}") from None
     _check(table)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 import tomllib
 from collections.abc import Callable
 from typing import Any, Final
@@ -152,5 +153,9 @@ def parse_toml(text: str) -> dict[str, Any]:
         raise ValueError(too_deep)
     try:
         return tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        raise
     except RecursionError:
         raise ValueError(too_deep) from None
+    except ValueError:  # int() says how a program reads more digits, and a user has none
+        raise ValueError(f"a number has more than {sys.get_int_max_str_digits()} digits") from None

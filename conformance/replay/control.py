@@ -20,6 +20,7 @@ from conformance.replay.trials import Trials
 __all__ = ["PREFIX", "Control"]
 
 PREFIX: Final = "/replay/"
+_NUMBER: Final = re.compile(r"-?[0-9]{1,18}")
 
 
 class Control:
@@ -60,7 +61,10 @@ class Control:
 
     def calls(self, _body: bytes, query: Mapping[str, str]) -> tuple[int, Any]:
         """The log from an event on."""
-        since = int(query.get("since", "0"))
+        asked = query.get("since", "0")
+        if not _NUMBER.fullmatch(asked):
+            raise ValueError("since: expected the number of an event, in up to 18 digits")
+        since = int(asked)
         calls = list(self._asked.since(since))
         return 200, {"calls": calls, "next": calls[-1]["number"] + 1 if calls else since}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -106,14 +107,27 @@ def from_message(message: dict[str, Any], default: str) -> Iterator[Held]:
     else:
         found = [held(from_json(Case, message.get("case")), from_json(Exchange, message.get("exchange")))]
     plan = faults_of(message)
-    try:
-        slow = float(message.get("slow") or 0)
-    except (OverflowError, TypeError, ValueError):
-        raise RecordError("slow", "a number of seconds", message["slow"]) from None
+    slow = _pace(message.get("slow"))
     for one in found:
         name = message.get("name") or one.name
         table = message.get("table") or ""
         yield Held(name, one.answers.renamed(table, default) if table else one.answers, plan, slow)
+
+
+def _pace(given: object) -> float:
+    """The seconds behind each response."""
+    wanted = "a finite number of seconds from 0"
+    if given is None:
+        return 0.0
+    if isinstance(given, bool) or not isinstance(given, int | float):
+        raise RecordError("slow", wanted, given)
+    try:
+        seconds = float(given)
+    except OverflowError:
+        seconds = math.inf
+    if not 0 <= seconds < math.inf:
+        raise RecordError("slow", wanted, given)
+    return seconds
 
 
 def faults_of(message: dict[str, Any]) -> tuple[PlannedFault, ...]:

@@ -100,3 +100,11 @@ def test_a_number_that_python_writes_in_no_decimal_form_is_refused(table: str) -
 
     with pytest.raises(ProjectFileError, match=r"tool\.conformance"):
         defaults_of("run")
+
+
+def test_a_key_of_many_parts_takes_no_memory() -> None:
+    """Below a megabyte of them Python takes gigabytes; the file may be that of a repository from elsewhere."""
+    write("x" + 20_000 * ".x" + " = 1")
+
+    with pytest.raises(ProjectFileError, match="nests deeper"):
+        defaults_of("run")

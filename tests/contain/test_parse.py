@@ -130,6 +130,12 @@ def test_a_toml_key_of_many_parts_is_refused(key: str) -> None:
         parse_toml(f"{key} = 1")
 
 
+def test_a_toml_number_of_many_digits_is_refused_in_words() -> None:
+    """Python says how a program reads it; whoever wrote the file has no program."""
+    with pytest.raises(ValueError, match=r"^a number has more than [0-9]+ digits$"):
+        parse_toml("x = " + 5000 * "9")
+
+
 def test_toml_with_points_is_read() -> None:
     """In keys of a few parts, in texts and in numbers."""
     assert parse_toml('a.b = "1.2.3"\nc = 1.5') == {"a": {"b": "1.2.3"}, "c": 1.5}

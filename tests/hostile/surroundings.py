@@ -174,6 +174,60 @@ def flight_dictionary_of_one_large_value(place: Path, cookie: str) -> Command:
     return _flight(place, EXPANDS, "", "flight.read-again")
 
 
+NULLS: Final = "\n".join(
+    "column = pa.nulls(77_777)" if line.startswith("column = ") else line for line in EXPANDS.split("\n")
+).replace("to_pybytes(),", "to_pybytes().replace((77_777).to_bytes(8, 'little'), (2**40).to_bytes(8, 'little')),", 1)
+
+
+@register("process.flight-rows-without-bytes", Part.COMMAND, Expected(status=(1,), says="rows or more"), deadline=40.0)
+def flight_rows_without_bytes(place: Path, cookie: str) -> Command:
+    """A hundred bytes of a Flight server are 2^40 rows of NULL."""
+    return _flight(place, NULLS, "", "flight.read-again")
+
+
+REPEATS_TOKEN: Final = """
+import base64, concurrent.futures, json
+import grpc
+from conformance.protocols.flight.contract.encoding import part
+
+TOKEN = b"a-made-up-token-of-this-attack"
+
+def handler(asked):
+    def answer(messages, context):
+        if asked.method.endswith("/Handshake"):
+            yield part(2, TOKEN)
+        else:
+            context.set_trailing_metadata((("x-echo-bin", TOKEN),))
+            context.abort(grpc.StatusCode.INTERNAL, f"{TOKEN.decode()} {base64.b64encode(TOKEN).decode()}")
+    return grpc.stream_stream_rpc_method_handler(answer)
+
+class Handlers(grpc.GenericRpcHandler):
+    service = staticmethod(handler)
+
+server = grpc.server(concurrent.futures.ThreadPoolExecutor(8))
+server.add_generic_rpc_handlers((Handlers(),))
+port = server.add_insecure_port("127.0.0.1:0")
+server.start()
+print(json.dumps({"event": "grpc.listen", "port": port}), flush=True)
+server.wait_for_termination()
+"""
+
+
+@register("process.flight-token-in-every-answer", Part.COMMAND, Expected(status=(1,)), deadline=40.0)
+def flight_token_in_every_answer(place: Path, cookie: str) -> Command:
+    """A Flight server repeats the token of a login in each status and each trailer, as it is and in base64."""
+    _flight(place, REPEATS_TOKEN, 'login = { user = "me", password = "a long password" }')
+    forms = "-e of-this-attack -e YS1tYWRlLXVwLXRva2Vu"
+    run = (
+        f"{sys.executable} -P -m conformance run --target target.toml --select 'flight.e*' --exchanges --log log.jsonl"
+    )
+    return Command(
+        ["-c", f"{run}; status=$?; grep -q {forms} l.jsonl && touch events/forbidden.token; exit $status"],
+        program=["/bin/sh"],
+        environment={"PYTHONPATH": str(ROOT)},
+    )
+
+
 MANY_ENDPOINTS: Final = """
 import json, threading
 from conformance.protocols.flight.reference.server import FlightServer

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import pytest
@@ -63,7 +64,7 @@ def test_one_case_of_a_message() -> None:
     assert (one.name, one.slow, one.table) == ("mine", 2.0, TABLE)
 
 
-@pytest.mark.parametrize("slow", [10**400, "fast", [1]])
+@pytest.mark.parametrize("slow", [10**400, "fast", [1], [], "", True, -1, math.nan, math.inf, 1e308 * 10])
 def test_a_pace_that_is_no_number_is_refused(slow: object) -> None:
     """A server would otherwise end its connection without an answer."""
     exchange = of_calls(create(bytes_of(SCHEMA), [stream()]), read(stream(), [ONE]))

@@ -148,7 +148,10 @@ def test_what_clients_ask_is_logged(tmp_path: Path) -> None:
         ("POST /replay/exchanges/case/faults", {"faults": [{"kind": "odd"}]}, 400, "kind"),
         ("POST /replay/retry", {"test": "odd"}, 400, "no test is called 'odd'"),
         ("POST /replay/retry/trial-9", {"rows": []}, 400, "no trial 'trial-9'"),
-        ("GET /replay/calls?since=x", None, 400, "invalid literal"),
+        ("GET /replay/calls?since=x", None, 400, "since: expected the number of an event"),
+        ("GET /replay/calls?since=1_0", None, 400, "since: expected the number of an event"),
+        ("GET /replay/calls?since=%C2%B2", None, 400, "since: expected the number of an event"),
+        ("GET /replay/calls?since=" + 5000 * "9", None, 400, "since: expected the number of an event"),
     ],
 )
 def test_a_wrong_request_is_refused_in_one_sentence(

@@ -1,4 +1,4 @@
-"""The size of dictionary-encoded columns once they are decoded: a few bytes on the wire can become gigabytes."""
+"""The size of rows once they are decoded: a few bytes on the wire can become gigabytes, or any number of rows."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ from typing import Final
 
 import pyarrow as pa
 
-__all__ = ["MOST_EXPANDED", "expanded"]
+__all__ = ["MOST_EXPANDED", "MOST_ROWS", "expanded"]
 
 MOST_EXPANDED: Final = 256 << 20
 """The bytes of decoded dictionary columns of one stream up to which its rows are compared."""
+MOST_ROWS: Final = 4 << 20
+"""The rows of one exchange, beyond twice those of the table for each stream, up to which they are compared."""
 _SMALL: Final = 1 << 20
 """A column that is smaller, whatever its indices are, is not looked at more closely."""
 

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import bisect
 import dataclasses
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 import pyarrow as pa
 
+from conformance.contain.text import many
 from conformance.contract.budget import Excess
 from conformance.contract.raised import remembered_property
 from conformance.contract.view import CallView, View
@@ -29,7 +31,7 @@ from conformance.protocols.flight.contract.decoding import (
     read_info,
     read_poll,
 )
-from conformance.protocols.flight.contract.expanding import MOST_EXPANDED, expanded
+from conformance.protocols.flight.contract.expanding import MOST_EXPANDED, MOST_ROWS, expanded
 from conformance.protocols.flight.contract.passing import seconds_ahead
 from conformance.protocols.flight.contract.streamview import FlightStreamView
 from conformance.protocols.flight.records import (
@@ -155,13 +157,23 @@ class DataView(FlightCall):
     @property
     def table(self) -> pa.Table | None:
         """The rows of the stream; None if they cannot be decoded, or are too many bytes to be compared."""
-        return None if self.expands else self._decoded
+        return None if self.excess else self._decoded
 
     @remembered_property
-    def expands(self) -> bool:
-        """True if its dictionary columns take more than ``MOST_EXPANDED`` bytes once they are decoded."""
-        columns = () if self._decoded is None else self._decoded.columns
-        return sum(map(expanded, columns)) > MOST_EXPANDED
+    def excess(self) -> str:
+        """What of its rows is too much to be compared, in words; empty if nothing is."""
+        if self._decoded is None:
+            return ""
+        if sum(map(expanded, self._decoded.columns)) > MOST_EXPANDED:
+            return f"its dictionary columns take more than {MOST_EXPANDED >> 20} MiB once decoded"
+        # A row of NULLs, or of no columns, takes no byte: the length of a stream is no bound of its rows.
+        came, permitted = self.view.rows_until[self.index]
+        return f"{many(came, 'row')} or more, of which at most {permitted} are compared" if came > permitted else ""
+
+    @property
+    def row_count(self) -> int:
+        """The number of rows that can be decoded."""
+        return 0 if self._decoded is None else int(self._decoded.num_rows)
 
     @property
     def _decoded(self) -> pa.Table | None:
@@ -316,13 +328,21 @@ class FlightView(View):
         )
 
     @remembered_property
-    def _too_expanded(self) -> tuple[int, str] | None:
-        """The first call whose dictionary columns are too large once decoded, and that in words."""
-        large = (call.index for call in self.served if isinstance(call, DataView) and call.expands)
-        return next(
-            ((call, f"its dictionary columns take more than {MOST_EXPANDED >> 20} MiB once decoded") for call in large),
-            None,
-        )
+    def rows_until(self) -> Mapping[int, tuple[int, int]]:
+        """For each call that answers with data, the rows of all such calls up to it, and how many are compared."""
+        calls = [call for call in self.served if isinstance(call, DataView)]
+        counts = itertools.accumulate(call.row_count for call in calls)
+        each = 2 * int(self.table.num_rows)
+        return {
+            call.index: (came, MOST_ROWS + each * number)
+            for number, (call, came) in enumerate(zip(calls, counts, strict=True), 1)
+        }
+
+    @remembered_property
+    def _too_much(self) -> tuple[int, str] | None:
+        """The first call whose rows are too much to be compared, and what is, in words."""
+        large = ((call.index, call.excess) for call in self.served if isinstance(call, DataView) and call.excess)
+        return next(large, None)
 
     @remembered_property
     def _cut(self) -> Excess | None:
@@ -345,10 +365,10 @@ class FlightView(View):
     def _excess_of_rows(self) -> Excess | None:
         # Whoever put the tables of the case knows that no answer is so large.
         asked = any(isinstance(step, DoPut) for step in self.case.steps)
-        return Excess(*self._too_expanded) if asked and self._too_expanded else super()._excess_of_rows()
+        return Excess(*self._too_much) if asked and self._too_much else super()._excess_of_rows()
 
     def _too_large(self) -> str:
-        return "call {}: {}, which are not compared".format(*self._too_expanded) if self._too_expanded else ""
+        return "call {}: {}, which are not compared".format(*self._too_much) if self._too_much else ""
 
     @remembered_property
     def groups(self) -> Mapping[int, int]:

@@ -430,6 +430,6 @@ class FlightConversation:
     def _keep(self, call: Call) -> Call:
         self._memory.learn(call)
         with self._keeping:
-            self.calls.append(call)
+            self.calls.append(self._memory.without_tokens(call))
             self._allowance.count(call)
         return call

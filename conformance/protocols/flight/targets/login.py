@@ -11,15 +11,15 @@ import base64
 import dataclasses
 import http.cookies
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
-from conformance.contain.secrets import SHORTEST, hide, masked_bytes
+from conformance.contain.secrets import SHORTEST, forms_of, hide, longest_first, masked, masked_bytes
 from conformance.protocols.flight.contract.decoding import message_of
 from conformance.protocols.flight.contract.encoding import part, text
 from conformance.protocols.flight.records import FlightLogin, FlightToken
 from conformance.protocols.flight.table.spec import Login, LoginForm
-from conformance.records import Call
+from conformance.records import Call, MetadataEntry
 from conformance.targets.credentials import hide_header
 from conformance.targets.recordedcall import CallBudget, Caller
 from conformance.targets.targeterrors import TargetUnavailable
@@ -28,6 +28,8 @@ __all__ = ["Headers", "Memory"]
 
 _WRONG: Final = "no-such-password-5f0c2a91"
 _STRANGE: Final = "no-such-token-5f0c2a91"
+_FEW: Final = 5
+"""The most different characters of a token that is masked nowhere but in the answer to its Handshake."""
 
 Headers = Mapping[str, str | bytes]
 
@@ -47,6 +49,7 @@ class Memory:
         for name, value in self._fixed.items():
             hide_header(name, value)
         self._token: str | bytes = b""
+        self._forms: tuple[str, ...] = ()
         self._cookies: dict[str, str] = {}
         self._password = "" if login is None else _password(login)
 
@@ -101,15 +104,18 @@ class Memory:
         if not token:
             return call
         self._token = token
-        secret = [token if isinstance(token, str) else token.decode("latin-1")]
-        return dataclasses.replace(
-            call,
-            responses=tuple(masked_bytes(one, secret) for one in call.responses),
-            initial_metadata=tuple(
-                dataclasses.replace(one, value=masked_bytes(one.value, secret)) for one in call.initial_metadata
-            ),
-            trailers=tuple(dataclasses.replace(one, value=masked_bytes(one.value, secret)) for one in call.trailers),
-        )
+        known = token if isinstance(token, str) else token.decode(errors="surrogateescape")
+        # A name that serves as a token is no secret, and a number in eight bytes may be in any row.
+        if self.login is not None and known != self.login.user and len(known) >= SHORTEST and len(set(known)) > _FEW:
+            self._forms = longest_first({*self._forms, *forms_of(known)})
+        return _without(call, [known])
+
+    def without_tokens(self, call: Call) -> Call:
+        """The call as it is recorded: a server may repeat the token in any answer, and in any form.
+
+        It is masked there and not where it is received, for each login may be given the same one.
+        """
+        return _without(call, self._forms) if self._forms else call
 
     def _told(self, call: Call) -> str | bytes:
         """The token of a login that ended in OK."""
@@ -131,6 +137,23 @@ class Memory:
                 self._cookies.pop(name, None)
             else:
                 self._cookies[name] = morsel.coded_value
+
+
+def _without(call: Call, secrets: Sequence[str]) -> Call:
+    """The call with asterisks in place of ``secrets``; in messages the lengths stay."""
+
+    def entries(made: tuple[MetadataEntry, ...]) -> tuple[MetadataEntry, ...]:
+        return tuple(MetadataEntry(masked(one.key, secrets), masked_bytes(one.value, secrets)) for one in made)
+
+    return dataclasses.replace(
+        call,
+        request=masked_bytes(call.request, secrets),
+        more_requests=tuple(masked_bytes(one, secrets) for one in call.more_requests),
+        responses=tuple(masked_bytes(one, secrets) for one in call.responses),
+        details=masked(call.details, secrets),
+        initial_metadata=entries(call.initial_metadata),
+        trailers=entries(call.trailers),
+    )
 
 
 def _password(login: Login) -> str:

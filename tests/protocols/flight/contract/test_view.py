@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Sequence
 
+import pyarrow as pa
 import pytest
 
 from conformance.contract.clause import CLAUSES, load_chapters
@@ -12,6 +13,7 @@ from conformance.contract.judge import judge_view
 from conformance.contract.viewing import profile_of, view_of
 from conformance.protocol import DEFAULT_PROTOCOL
 from conformance.protocols.flight.contract.encoding import part
+from conformance.protocols.flight.contract.expanding import MOST_ROWS
 from conformance.protocols.flight.contract.view import ExchangeView, FlightView
 from conformance.protocols.flight.records import (
     Descriptor,
@@ -28,6 +30,7 @@ from conformance.protocols.storage_read.contract.serverview import ServerView
 from conformance.records import Asker, AskerKind, CallEnd, Exchange, GivingUp, Outcome
 from conformance.wire.protobuf import MAX_FIELDS
 from tests.protocols.flight.reference.direct import PATH, PUT_AND_GET, case_of, seen
+from tests.protocols.flight.wire.samples import divided, flight_data, streamed
 
 load_chapters()
 OTHER = Descriptor(path=("other",))
@@ -194,6 +197,27 @@ def test_a_dictionary_column_that_decodes_to_too_much_is_not_compared(
     found, words = view.reason_not_judged()
     assert found is outcome
     assert "its dictionary columns take more than" in words
+
+
+def test_rows_without_bytes_are_too_many_to_be_compared() -> None:
+    """A column of NULLs may have any number of rows in a few bytes, in one stream or in several together."""
+    nulls = pa.record_batch({"n": pa.nulls(MOST_ROWS)})
+    sent = tuple(flight_data(message) for message in divided(streamed(nulls)))
+    case = case_of(*PUT_AND_GET, DoGet())
+    right = seen(case)
+    calls = [
+        dataclasses.replace(call, responses=sent) if call.method == "DoGet" else call for call in right.exchange.calls
+    ]
+
+    view = FlightView(case, dataclasses.replace(right.exchange, calls=tuple(calls)), right.table)
+
+    first, second = view.gets
+    assert first.table is not None
+    assert second.table is None
+    assert view.excess is not None
+    found, words = view.reason_not_judged()
+    assert found is Outcome.HANG
+    assert "rows or more, of which at most" in words
 
 
 class _Twice(FlightService):
