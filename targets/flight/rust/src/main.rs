@@ -12,7 +12,6 @@ use arrow_flight::encode::FlightDataEncoderBuilder;
 use arrow_flight::error::FlightError;
 use arrow_flight::flight_descriptor::DescriptorType;
 use arrow_flight::flight_service_server::{FlightService, FlightServiceServer};
-use arrow_flight::utils::batches_to_flight_data;
 use arrow_flight::{
     Action, ActionType, Criteria, Empty, FlightData, FlightDescriptor, FlightEndpoint, FlightInfo, HandshakeRequest,
     HandshakeResponse, PollInfo, PutResult, SchemaAsIpc, SchemaResult, Ticket,
@@ -22,8 +21,7 @@ use arrow_schema::SchemaRef;
 use futures::stream::{self, BoxStream};
 use futures::{StreamExt, TryStreamExt};
 use tokio::net::TcpListener;
-use tokio::sync::mpsc;
-use tokio_stream::wrappers::{ReceiverStream, TcpListenerStream};
+use tokio_stream::wrappers::TcpListenerStream;
 use tonic::transport::Server;
 use tonic::{Request, Response, Status, Streaming};
 
@@ -67,33 +65,6 @@ impl Tables {
             .map(|info| info.with_descriptor(table.descriptor).with_endpoint(endpoint).with_total_records(rows as i64))
             .map_err(|error| Status::internal(error.to_string()))
     }
-}
-
-type Sender = mpsc::Sender<Result<FlightData, Status>>;
-
-async fn echo(first: FlightData, others: Streaming<FlightData>, sender: &Sender) -> Result<(), Status> {
-    let data = stream::once(async { Ok(first) }).chain(others);
-    let mut messages = FlightDataDecoder::new(data.map_err(FlightError::from));
-    while let Some(message) = messages.try_next().await? {
-        let metadata = message.inner.app_metadata;
-        let mut answers = match message.payload {
-            DecodedPayload::None if metadata.is_empty() => continue,
-            DecodedPayload::None => vec![FlightData::default()],
-            DecodedPayload::Schema(schema) => vec![SchemaAsIpc::new(&schema, &IpcWriteOptions::default()).into()],
-            DecodedPayload::RecordBatch(batch) => batches_to_flight_data(&batch.schema(), [&batch])
-                .map_err(|error| Status::internal(error.to_string()))?
-                .split_off(1), // the schema has been sent
-        };
-        if let Some(last) = answers.last_mut() {
-            last.app_metadata = metadata;
-        }
-        for answer in answers {
-            if sender.send(Ok(answer)).await.is_err() {
-                return Ok(()); // the client has gone
-            }
-        }
-    }
-    Ok(())
 }
 
 #[tonic::async_trait]
@@ -173,22 +144,9 @@ impl FlightService for Tables {
 
     async fn do_exchange(
         &self,
-        asked: Request<Streaming<FlightData>>,
+        _: Request<Streaming<FlightData>>,
     ) -> Result<Response<Self::DoExchangeStream>, Status> {
-        let mut messages = asked.into_inner();
-        let Some(first) = messages.message().await? else {
-            return Err(Status::invalid_argument("an exchange needs a descriptor"));
-        };
-        if first.flight_descriptor.as_ref().is_none_or(|one| one.cmd.as_ref() != b"echo") {
-            return Err(Status::not_found("there is no exchange but echo"));
-        }
-        let (sender, receiver) = mpsc::channel(1);
-        tokio::spawn(async move {
-            if let Err(status) = echo(first, messages, &sender).await {
-                let _ = sender.send(Err(status)).await; // the client may have gone
-            }
-        });
-        Ok(Response::new(ReceiverStream::new(receiver).boxed()))
+        Err(Status::unimplemented("there is no exchange"))
     }
 
     async fn list_actions(&self, _: Request<Empty>) -> Result<Response<Self::ListActionsStream>, Status> {
