@@ -32,7 +32,16 @@ from conformance.targets import TargetError
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["RANGE", "Campaign", "CampaignError", "CampaignProgress", "range_size", "store_job", "target_info"]
+__all__ = [
+    "RANGE",
+    "Campaign",
+    "CampaignError",
+    "CampaignProgress",
+    "range_size",
+    "refuse_links",
+    "store_job",
+    "target_info",
+]
 
 RANGE: Final = 2000
 """The most cases in a range: a task costs Spark about 30 ms, and a lost task costs a few seconds of work."""
@@ -74,8 +83,23 @@ def range_size(job: CampaignJob) -> int:
     return max(LEAST, min(most, job.cases // SHARES))
 
 
+def refuse_links(layout: RunFiles) -> None:
+    """A directory of the run that is a link would have its files elsewhere, and those of two stages in one place.
+
+    Raises:
+        TargetError: there is one.
+    """
+    for path in (layout.run, *map(layout.stage, Stage)):
+        for one in (path, *path.parents):
+            if one == layout.root:
+                break
+            if one.is_symlink():
+                raise TargetError(f"{one} is a link; a campaign writes below its own directory alone")
+
+
 def store_job(layout: RunFiles, job: CampaignJob, *, size: int) -> int:
     """Write the run's arguments unless they exist; returns the size of ranges with which the run began."""
+    refuse_links(layout)
     path = layout.run / "run.json"
     if not path.exists():
         write_file(path, json.dumps({"job": to_json(job), "range": size}, indent=1).encode())
