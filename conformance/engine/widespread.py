@@ -156,6 +156,9 @@ _TABLE: Final[Sequence[_Row]] = (
     _Row(("avro-schema.decimals-are-declared",), ("avro-schema.types-are-the-columns",), said="^bytes,", part=0),
     # A codec that is always there is there where another one was asked for.
     _Row(("compression.none-without-asking",), ("compression.codec-is-the-one-asked-for",)),
+    # Rows that a codec loses are lost wherever a session asks for it, and its streams end earlier.
+    _Row(("compression.*rows-are-the-same",), ("offsets.*", "combination.none-is-missing", "history.no-lost-row"),
+         ("buffer_compression", "response_compression")),
     _Row(("avro.counts-are-the-rows",), ("avro.offset-leaves-the-rest",)),
 )  # fmt: skip
 

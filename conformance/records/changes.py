@@ -29,8 +29,8 @@ def columns_before_each(
     """Return the columns that a case's table has before each of its steps, and at the end those after all.
 
     ``columns`` are those of the case's table: each column that it ever has, in its last form. ``skipped`` are the
-    indices of steps that were not carried out. The work is linear in the
-    steps, and takes the columns once for each change.
+    indices of steps that were not carried out. The work is linear in the steps, and takes the columns once for each
+    change.
     """
     changes = [step for step in steps if isinstance(step, ChangeColumns)]
     if not changes:

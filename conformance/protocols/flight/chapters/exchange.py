@@ -10,8 +10,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator, Sequence
 
-import pyarrow as pa
-
 from conformance.contain.text import many
 from conformance.contract.clause import Role, Violation, clause
 from conformance.contract.comparing.matching import RowMatch, match_rows, show_row, show_rows
@@ -19,6 +17,7 @@ from conformance.contract.sources import IPC_STREAM, STATUS_CODES, Inferred
 from conformance.contract.view import View
 from conformance.protocols.flight.contract import FLIGHT
 from conformance.protocols.flight.contract.arrowstream import first_is_no_schema, stream_violations
+from conformance.protocols.flight.contract.damaged import damaged_exchanges, difference, rows_sent_back
 from conformance.protocols.flight.contract.decoding import in_words
 from conformance.protocols.flight.contract.sources import FLIGHT_PAGE, FLIGHT_PROTO, INTEGRATION_SCENARIOS
 from conformance.protocols.flight.contract.subjects import (
@@ -28,7 +27,6 @@ from conformance.protocols.flight.contract.subjects import (
     is_damaged,
     listed,
     sent_rows,
-    without_dictionaries,
 )
 from conformance.protocols.flight.contract.view import ExchangeView, FlightCall, FlightView
 from conformance.protocols.flight.records import DoExchange
@@ -113,15 +111,9 @@ def descriptor_is_needed(call: FlightCall) -> Iterator[Violation]:
         yield Violation("a status other than OK for an exchange under no descriptor", "OK")
 
 
-def _came(call: ExchangeView) -> pa.Table:
-    """The rows of the answers; answers without a schema have none."""
-    sent = sent_rows(call)
-    return sent.slice(0, 0) if call.table is None else without_dictionaries(call.table)
-
-
 def _match(call: ExchangeView) -> RowMatch:
     sent = sent_rows(call)
-    return call.view.once(("echo", call.index), lambda: match_rows(sent, _came(call)))
+    return call.view.once(("echo", call.index), lambda: match_rows(sent, rows_sent_back(call)))
 
 
 @_rows("flight-exchange.columns-are-kept", breaks="every client: columns are missing, or have other types")
@@ -130,7 +122,7 @@ def columns_are_kept(call: ExchangeView) -> Iterator[Violation]:
 
     The integration client of Arrow reads each batch of its echo as one of the schema that it sent.
     """
-    wanted, came = sent_rows(call).schema, _came(call).schema
+    wanted, came = sent_rows(call).schema, rows_sent_back(call).schema
     if columns_of(wanted) != columns_of(came):
         yield Violation(listed(wanted), listed(came))
 
@@ -144,7 +136,7 @@ def nothing_is_lost(call: ExchangeView) -> Iterator[Violation]:
     missing = _match(call).missing
     if missing:
         table = sent_rows(call)
-        observed = f"{many(_came(call).num_rows, 'row')}; {many(len(missing), 'row')} missing, the first "
+        observed = f"{many(rows_sent_back(call).num_rows, 'row')}; {many(len(missing), 'row')} missing, the first "
         yield Violation(f"the {many(table.num_rows, 'row')} that were sent", observed + show_row(table, missing[0]))
 
 
@@ -154,11 +146,11 @@ def nothing_is_added(call: ExchangeView) -> Iterator[Violation]:
 
     The integration client of Arrow fails if its echo sends another batch after the last one.
     """
-    match = _match(call)
+    match, came = _match(call), rows_sent_back(call)
     surplus = (*match.repeated, *match.foreign)
     if surplus:
         kinds = f"{many(len(match.repeated), 'row')} repeated, {len(match.foreign)} never sent"
-        observed = f"{many(_came(call).num_rows, 'row')}: {kinds}, the first {show_row(_came(call), surplus[0])}"
+        observed = f"{many(came.num_rows, 'row')}: {kinds}, the first {show_row(came, surplus[0])}"
         yield Violation(f"the {many(sent_rows(call).num_rows, 'row')} that were sent", observed)
 
 
@@ -169,7 +161,7 @@ def values_are_kept(call: ExchangeView) -> Iterator[Violation]:
     The integration client of Arrow compares each batch with the one that it sent.
     """
     for expected, got in _match(call).changed[:1]:
-        yield Violation(*show_rows(sent_rows(call), expected, _came(call), got))
+        yield Violation(*show_rows(sent_rows(call), expected, rows_sent_back(call), got))
 
 
 @clause(
@@ -191,3 +183,25 @@ def metadata_comes_back(call: ExchangeView) -> Iterator[Violation]:
         if one not in came:
             yield Violation(f"{many(len(wanted), 'app_metadata', 'app_metadata')}", f"{one!r}, number {at}, missing")
             return
+
+
+@clause(
+    "flight-exchange.damaged-is-whole-or-refused",
+    over=damaged_exchanges,
+    source=(STATUS_CODES, Inferred(FLIGHT_PAGE)),
+    breaks="every client whose stream was damaged: it gets the status OK, and rows are lost or others",
+    profiles=FLIGHT,
+    role=Role.LIBRARY,
+)
+def exchange_is_whole_or_refused(call: ExchangeView) -> Iterator[Violation]:
+    """Where a message of a DoExchange that echoes is damaged, missing or out of place, every row comes back, or the
+    exchange ends in an error.
+
+    The status codes of gRPC: OK is "returned on success".
+    """
+    if not call.ok:
+        return
+    lost = difference(sent_rows(call), rows_sent_back(call))
+    if lost:
+        wanted = f"the {many(sent_rows(call).num_rows, 'row')} that were sent, or a status other than OK"
+        yield Violation(wanted, f"OK and {many(rows_sent_back(call).num_rows, 'row')}: {lost}")

@@ -14,6 +14,7 @@ from conformance.contract.clause import Role, Violation, clause
 from conformance.contract.comparing.matching import RowMatch, match_rows, show_row
 from conformance.contract.sources import STATUS_CODES, Inferred
 from conformance.protocols.flight.contract import FLIGHT
+from conformance.protocols.flight.contract.damaged import DamagedPut, damaged_puts, difference, not_sent
 from conformance.protocols.flight.contract.sources import FLIGHT_PAGE, FLIGHT_PROTO, INTEGRATION_CLIENT
 from conformance.protocols.flight.contract.subjects import (
     LARGE,
@@ -211,3 +212,65 @@ def given_up_is_what_was_sent(one: PutTable) -> Iterator[Violation]:
         kinds = f"{many(len(match.repeated), 'row')} repeated, {len(match.foreign)} never sent"
         observed = f"{kinds}, {len(match.changed)} changed, the first {show_row(one.rows, row)}"
         yield Violation("rows that were sent before the client gave up, each once", observed, call=one.seen.call)
+
+
+_DAMAGE = (STATUS_CODES, Inferred(FLIGHT_PROTO))
+_refused = functools.partial(
+    clause,
+    over=damaged_puts(lambda one: not one.put.ok and (one.stored is not None or not one.asked.ok)),
+    source=_DAMAGE,
+    profiles=FLIGHT,
+)
+
+
+@clause(
+    "flight-put.damaged-is-whole-or-refused",
+    over=damaged_puts(lambda one: not one.put.ok or not one.asked.ok or one.stored is not None),
+    source=_DAMAGE,
+    breaks="every client whose stream was damaged: the server says that it has the rows, and they are lost or others",
+    profiles=FLIGHT,
+    role=Role.LIBRARY,
+)
+def damaged_is_whole_or_refused(one: DamagedPut) -> Iterator[Violation]:
+    """Where a message of a DoPut is damaged, missing or out of place, every row comes back, or the DoPut is refused.
+
+    The status codes of gRPC: OK is "returned on success". A server that can read on, because the message means nothing,
+    may do so; one that cannot ends the call with an error.
+    """
+    if not one.put.ok:
+        return
+    wanted = f"the {many(one.sent.num_rows, 'row')} that were put, or a status other than OK"
+    if not one.asked.ok:
+        yield Violation(wanted, f"OK, and then {one.asked.raw.status} for the flight", call=one.asked.index)
+        return
+    said = difference(one.sent, one.rows)
+    if said:
+        yield Violation(wanted, f"OK and {many(one.rows.num_rows, 'row')}: {said}", call=one.asked.index)
+
+
+@_refused("flight-put.refused-is-not-stored", level=Level.SHOULD, role=Role.APPLICATION)
+def refused_is_not_stored(one: DamagedPut) -> Iterator[Violation]:
+    """After a DoPut that was refused, its flight has no rows.
+
+    A client that gets an error puts the table again. What Flight.proto calls pushing "a stream to the flight service
+    associated with a particular flight stream" then has rows twice, if the server appends.
+    """
+    rows = one.rows.num_rows
+    if rows:
+        observed = f"{one.put.raw.status}, and {many(rows, 'row')}"
+        yield Violation("no rows of a DoPut that was refused", observed, call=one.asked.index)
+
+
+@_refused(
+    "flight-put.refused-is-not-invented",
+    breaks="every client of the flight: it reads rows that nobody put",
+    role=Role.LIBRARY,
+)
+def refused_is_not_invented(one: DamagedPut) -> Iterator[Violation]:
+    """What a flight has after a DoPut that was refused are rows that were sent, each once.
+
+    Flight.proto, DoPut: "Push a stream to the flight service". Bytes that no message has are no rows of the stream.
+    """
+    sent, came = one.sent, one.rows
+    for said in not_sent(match_rows(sent, came), came):
+        yield Violation("rows that were sent, each once", said, call=one.asked.index)

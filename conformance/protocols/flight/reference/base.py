@@ -72,6 +72,8 @@ class FlightBase:
 
     def stream_of(self, came: Sequence[bytes]) -> FlightReading:
         """The Arrow stream in the messages of a client; what is none is refused."""
+        for one in came:
+            self.decode("FlightData", one)
         reading = read_flight(came)
         content = reading.content
         if content.violations or content.schema is None:

@@ -27,10 +27,11 @@ class Exchanges(FlightBase):
             self.no_descriptor()
         came = []
         for request in itertools.chain([first], requests):
-            message = self.read(request)
-            if message.header or message.body:
+            message = read_data(request)
+            if message is None or message.header or message.body:
                 came.append(request)
-            yield from self.answer(message)
+            if message is not None:
+                yield from self.answer(message)
         if came:
             self.stream_of(came)
         yield from self.farewell()

@@ -26,8 +26,10 @@ class Puts(FlightBase):
         came: list[bytes] = []
         try:
             for request in requests:
-                message = self.decode("FlightData", request)
                 came.append(request)
+                message = message_of("FlightData", request)
+                if message is None:
+                    continue  # refused with the table, so that the answers before it come in any case
                 # Some clients send the metadata of the first batch with the schema as well; they wait for one answer.
                 if message.has("data_body") or (
                     message.has("app_metadata") and not is_schema(message.data("data_header"))

@@ -275,9 +275,9 @@ class RenamedComesNull(_Remembering):
     also={
         "types.*": "the type of before in other columns",
         "body.*": "values of another type than the schema's",
-        "values.*": "values of another type",
-        "columns.*": "rows of another type",
-        "rows.*": "rows of another type",
+        "values.*": "values of another type than the column's",
+        "columns.*": "rows of another type than the table's",
+        "rows.*": "rows of another type than the table's",
     },
 )
 class WidenedKeepsItsType(_Remembering):
@@ -308,9 +308,9 @@ class WidenedKeepsItsType(_Remembering):
     kills="columns.session-keeps-its-rows",
     also={
         "body.*": "values of another type than the schema's",
-        "values.*": "values of another type",
-        "rows.*": "rows of another type",
-        "types.*": "the type of then",
+        "values.*": "values of another type than the session's",
+        "rows.*": "rows of another type than the session's",
+        "types.*": "the type that the column gets later",
     },
 )
 class SessionFollowsAWiderType(ReadService):
