@@ -61,11 +61,13 @@ def test_a_published_report_is_small(name: str) -> None:
 NOT_SHOWN: Final[Mapping[str, set[str]]] = {
     "reference": set(),
     # Its endpoints name no location, stay under one ticket when they are renewed, and are one for each info, which has
-    # no order; and it refuses to read the options of a session that was closed.
+    # no order; it refuses to read the options of a session that was closed, and stores nothing of a DoPut that is given
+    # up, unless gRPC ends that one as after a half-close.
     "flight/flight-reference": {
         "flight-data.order-stays",
         "flight-expiry.renewed-is-the-same-data",
         "flight-location.places-are-equivalent",
+        "flight-put.given-up-is-what-was-sent",
         "flight-rows.order-is-said",
         "flight-location.is-a-uri",
         "flight-location.reuse-has-one-form",
