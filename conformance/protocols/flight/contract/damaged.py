@@ -68,7 +68,7 @@ def damaged_puts(wanted: Callable[[DamagedPut], bool]) -> Callable[[View], Seque
 
 
 def _looked_for(view: FlightView) -> Iterator[DamagedPut]:
-    if any(difference(one.table, _whole(one)) for one in stored(view)):
+    if any(difference(one.table, _whole(one)) for one in stored(view)) or any(map(_is_lost, view.flight_calls)):
         return  # what is wrong with a table without a damage is no matter of the damage
     seen = {info.call: info for info in view.infos}
     for asked in view.flight_calls:
@@ -80,6 +80,14 @@ def _looked_for(view: FlightView) -> Iterator[DamagedPut]:
         info = seen.get(asked.index)
         kept = None if info is None else PutTable(puts[0], info)
         yield DamagedPut(puts[0], asked, kept if kept is not None and kept.rows is not None else None)
+
+
+def _is_lost(asked: FlightCall) -> bool:
+    """True for a GetFlightInfo that does not find what a DoPut without a damage has stored."""
+    if asked.raw.method != FlightMethod.GET_FLIGHT_INFO or not asked.answered or asked.ok:
+        return False
+    put = asked.view.put_before(asked.step, asked.index)
+    return put is not None and not is_damaged(put)
 
 
 def _whole(kept: PutTable) -> pa.Table:

@@ -54,7 +54,7 @@ class DamageEndsIt(FlightService):
             super().keep(key, readable)
 
 
-@mutant("flight-put.short-bodies-are-filled", kills=_WHOLE)
+@mutant("flight-put.short-bodies-are-filled", kills=_WHOLE, also=_BROKEN)
 class ShortBodiesAreFilled(FlightService):
     """A body that is shorter than its header declares is read on behind its end."""
 

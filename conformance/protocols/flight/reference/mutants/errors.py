@@ -111,7 +111,11 @@ class AnyAction(FlightService):
                 raise
 
 
-@mutant("flight-errors.undecodable-is-empty", kills="flight-errors.undecodable-is-refused")
+@mutant(
+    "flight-errors.undecodable-is-empty",
+    kills="flight-errors.undecodable-is-refused",
+    also={"flight-*.damaged-is-whole-or-refused": "rows of a message that is no FlightData are lost, without an error"},
+)
 class UndecodableIsEmpty(FlightService):
     """A request that is no message counts as an empty one."""
 

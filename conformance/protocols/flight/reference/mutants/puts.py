@@ -138,7 +138,11 @@ class TextsAreBytes(_Keeping):
         return _of(flight, cast)
 
 
-@mutant("flight-put.broken-is-accepted", kills="flight-put.broken-data-is-refused")
+@mutant(
+    "flight-put.broken-is-accepted",
+    kills="flight-put.broken-data-is-refused",
+    also={"flight-put.damaged-is-whole-or-refused": "damaged data that cannot be read is accepted as well"},
+)
 class BrokenIsAccepted(FlightService):
     """A DoPut that cannot be read ends in OK."""
 

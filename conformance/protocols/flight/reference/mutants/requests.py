@@ -72,7 +72,11 @@ class FirstTicketCounts(FlightService):
         return super().do_get(iter([request[first[0].start : first[0].end] if first else request]))
 
 
-@mutant("flight-service.header-comes-first", kills="flight-put.nothing-is-lost")
+@mutant(
+    "flight-service.header-comes-first",
+    kills="flight-put.nothing-is-lost",
+    also={"flight-put.damaged-is-whole-or-refused": "a body without a header is such a message, if it is the last"},
+)
 class HeaderComesFirst(FlightService):
     """The rows of a message whose body comes before its header are passed over."""
 

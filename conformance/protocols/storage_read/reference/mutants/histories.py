@@ -164,7 +164,11 @@ class PaddedChild(_Descent):
 # --- early rows -----------------------------------------------------------------------------------
 
 
-@behaviour_mutant("history.opened-at-an-offset", kills="history.no-early-row")
+@behaviour_mutant(
+    "history.opened-at-an-offset",
+    kills="history.no-early-row",
+    also={"query-results.*": "the stream of a result is opened late, too, in what the table has become"},
+)
 class OpenedAtOffset(_Live):
     """A stream that nobody has read yet is opened at its first read; from an offset, in the table as it is now."""
 
