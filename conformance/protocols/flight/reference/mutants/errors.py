@@ -114,7 +114,10 @@ class AnyAction(FlightService):
 @mutant(
     "flight-errors.undecodable-is-empty",
     kills="flight-errors.undecodable-is-refused",
-    also={"flight-*.damaged-is-whole-or-refused": "rows of a message that is no FlightData are lost, without an error"},
+    also={
+        "flight-put.damaged-is-whole-or-refused": "rows of a message that is no FlightData are lost, without an error",
+        "flight-exchange.damaged-is-whole-or-refused": "as above: they do not come back, without an error",
+    },
 )
 class UndecodableIsEmpty(FlightService):
     """A request that is no message counts as an empty one."""
