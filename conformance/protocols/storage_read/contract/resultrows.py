@@ -17,7 +17,7 @@ from conformance.protocols.storage_read.contract.results import ResultRead
 from conformance.records import ROW_ID, BqType, Column, Mode, QueryStatement
 from conformance.wire.arrow import DecodingError, schema_to_arrow
 
-__all__ = ["among", "first_difference", "in_one_form", "in_order", "in_responses", "listed", "times_of"]
+__all__ = ["among", "first_difference", "from_offset", "in_one_form", "in_order", "in_responses", "listed", "times_of"]
 
 
 def among(expected: pa.Table, got: pa.Table) -> Iterator[Violation]:
@@ -39,6 +39,17 @@ def in_order(expected: pa.Table, got: pa.Table) -> Iterator[Violation]:
         yield Violation(f"{show_row(expected, place)} at row {place}", show_row(got, place))
     elif len(wanted) != len(came):
         yield Violation(many(len(wanted), "row"), many(len(came), "row"))
+
+
+def from_offset(expected: pa.Table, got: pa.Table, offset: int, *, ordered: bool = False) -> Iterator[Violation]:
+    """Yield a violation if rows are not those of the result from an offset on; ``ordered``, in its order."""
+    left = max(0, expected.num_rows - offset)
+    if got.num_rows != left:
+        yield Violation(f"{many(left, 'row')} from offset {offset}", many(got.num_rows, "row"))
+    elif ordered:
+        yield from in_order(expected.slice(offset), got)
+    else:
+        yield from among(expected, got)
 
 
 def listed(expected: pa.Table, call: ListingView) -> Iterator[Violation]:

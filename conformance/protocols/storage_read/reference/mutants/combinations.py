@@ -6,16 +6,13 @@ combinations.
 
 from __future__ import annotations
 
-import threading
-from collections import Counter
-from collections.abc import Iterator
 from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from conformance.contract import proto
 from conformance.protocols.storage_read.reference.catalogue import Snapshot
+from conformance.protocols.storage_read.reference.mutants.sharedcursor import SharedCursor
 from conformance.protocols.storage_read.reference.mutants.splits import Splitting
 from conformance.protocols.storage_read.reference.register import behaviour_mutant
 from conformance.protocols.storage_read.reference.service import ReadService
@@ -30,8 +27,6 @@ _SELECTED: Final = {
     "projection.filter-may-use-other-columns": "the same requirement, asked of a session that was read in full",
 }
 _DIVIDED: Final = {**IN_PARTS, "split.*": "the same requirement, asked of streams that were read in full"}
-_WAIT_SECONDS: Final = 0.1
-"""How long a read waits for another of its stream: long enough for a client that makes both at once."""
 
 
 def _is_restricted(session: OpenedSession) -> bool:
@@ -154,35 +149,12 @@ class CompressedResumptionShort(ReadService):
         "combination.*": "the row that one reader skips is nowhere else",
     },
 )
-class CursorShared(ReadService):
+class CursorShared(SharedCursor):
     """Two reads at once of a stream with compressed buffers share a cursor: the later one lacks its first row."""
 
-    def __init__(self, *arguments: Any) -> None:
-        super().__init__(*arguments)
-        self.lock = threading.Lock()
-        self.open: Counter[str] = Counter()
-        self.met: dict[str, threading.Event] = {}
-
-    def read_rows(self, request: Any) -> Iterator[Any]:
+    def is_shared(self, request: Any) -> bool:
         stream = self.sessions.find(request.read_stream)
-        if stream is None or not stream.session.buffer_codec or stream.rows.num_rows < request.offset + 2:
-            yield from super().read_rows(request)
-            return
-        with self.lock:
-            self.open[stream.name] += 1
-            later = self.open[stream.name] > 1
-            met = self.met.setdefault(stream.name, threading.Event())
-            if later:
-                met.set()
-        try:
-            met.wait(_WAIT_SECONDS)
-            offset = request.offset + later
-            yield from super().read_rows(proto.ReadRowsRequest(read_stream=stream.name, offset=offset))
-        finally:
-            with self.lock:
-                self.open[stream.name] -= 1
-                if not self.open[stream.name]:
-                    met.clear()
+        return bool(stream and stream.session.buffer_codec and stream.rows.num_rows >= request.offset + 2)
 
 
 @behaviour_mutant(

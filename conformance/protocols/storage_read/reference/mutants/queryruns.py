@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
-import threading
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 import pyarrow as pa
 
-from conformance.contract import proto
 from conformance.protocols.storage_read.reference.mutants.queries import IN_ROWS, PYTHON, STREAMS
+from conformance.protocols.storage_read.reference.mutants.sharedcursor import SharedCursor
 from conformance.protocols.storage_read.reference.queries import PAGE_ROWS, UNNAMED, RunOfQuery
 from conformance.protocols.storage_read.reference.register import behaviour_mutant
 from conformance.protocols.storage_read.reference.service import ReadService
 from conformance.protocols.storage_read.reference.session import Stream
 from conformance.reference.statuses import Reason
 
-WAIT_SECONDS: Final = 0.1
-"""How long a read waits for another of its stream: long enough for a client that makes both at once."""
 PAGE_BYTES: Final = 10_000_000
 """The bytes of an answer at most, as the service has them."""
 
@@ -172,36 +168,11 @@ class UnnamedColumnHasTwoNames(ReadService):
     also=IN_ROWS,
     source=STREAMS,
 )
-class ReadersShareCursor(ReadService):
+class ReadersShareCursor(SharedCursor):
     """Two reads at once of a job's stream share a cursor: the later one lacks its first row."""
 
-    def __init__(self, *arguments: Any) -> None:
-        super().__init__(*arguments)
-        self.lock = threading.Lock()
-        self.open: Counter[str] = Counter()
-        self.met: dict[str, threading.Event] = {}
-
-    def read_rows(self, request: Any) -> Iterator[Any]:
-        name = request.read_stream
-        if "/jobs/" not in name:
-            yield from super().read_rows(request)
-            return
-        with self.lock:
-            self.open[name] += 1
-            met = self.met.setdefault(name, threading.Event())
-            if later := self.open[name] > 1:
-                met.set()
-        try:
-            met.wait(WAIT_SECONDS)
-            asked = proto.ReadRowsRequest()
-            asked.CopyFrom(request)
-            asked.offset += later and self.stream_of(request).rows.num_rows > request.offset
-            yield from super().read_rows(asked)
-        finally:
-            with self.lock:
-                self.open[name] -= 1
-                if not self.open[name]:
-                    met.clear()
+    def is_shared(self, request: Any) -> bool:
+        return "/jobs/" in request.read_stream
 
 
 @behaviour_mutant(

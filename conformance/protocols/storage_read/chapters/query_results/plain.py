@@ -1,0 +1,139 @@
+"""The clauses on answers without Arrow: statements without rows, errors, dry runs, listings, and rows in JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from conformance.contain.text import many
+from conformance.contract.clause import Violation
+from conformance.contract.sources import (
+    DISCOVERY,
+    PYTHON_QUERIES,
+)
+from conformance.protocols.storage_read.contract.queryclauses import registering
+from conformance.protocols.storage_read.contract.queryview import ListingView, QueryView
+from conformance.protocols.storage_read.contract.resultrows import (
+    listed,
+)
+from conformance.protocols.storage_read.contract.results import (
+    NO_ROWS,
+    expected_of,
+    listings,
+    queries,
+    results,
+)
+from conformance.records import Level, QueryStatement
+
+_clause = registering((DISCOVERY, PYTHON_QUERIES))
+
+
+@_clause(
+    "query-results.statement-without-rows-has-no-arrow",
+    over=lambda view: [call for call in queries(view) if call.step.statement in NO_ROWS and call.ok and call.complete],
+    level=Level.SHOULD,
+    breaks="Java makes two needless calls, or reports an error (https://github.com/googleapis/google-cloud-java/pull/14405)",
+)
+def statement_without_rows_has_no_arrow(query: QueryView) -> Iterator[Violation]:
+    """A statement that has no result, such as CREATE TABLE, is answered without Arrow and without a page token."""
+    for name in filter(query.has, ("arrowSchema", "arrowRecordBatch", "pageToken")):
+        yield Violation(f"no {name}", "one", field=name)
+
+
+@_clause(
+    "query-results.wrong-query-is-an-error",
+    over=lambda view: [call for call in queries(view) if call.step.statement is QueryStatement.WRONG],
+    source=DISCOVERY,
+    level=Level.SHOULD,
+    breaks="every client: a query that did not run looks like one without rows",
+)
+def wrong_query_is_an_error(query: QueryView) -> Iterator[Violation]:
+    """A query that is no SQL ends in an error, of the call or in ``errors``, and not as one without rows."""
+    if query.ok and query.complete and not query.has("errors"):
+        yield Violation("an error", "an answer with " + (", ".join(sorted(query.answer or {})) or "no field"))
+
+
+@_clause(
+    "query-results.failing-row-is-an-error",
+    over=lambda view: [call for call in queries(view) if call.step.statement is QueryStatement.FAILING],
+    source=DISCOVERY,
+    level=Level.SHOULD,
+    breaks="every client: the rows behind the failing one are lost, without an error",
+)
+def failing_row_is_an_error(query: QueryView) -> Iterator[Violation]:
+    """A query that fails at one of its rows ends in an error, and not as one with the rows before it.
+
+    The error is that of the call, one in ``errors``, or the end of a read of the stream.
+    """
+    reads = [read for read in results(query.view) if read.query is query]
+    if query.ok and query.complete and not query.has("errors") and all(read.ok for read in reads):
+        yield Violation("an error", "an answer, and a stream that ends in OK" if reads else "an answer")
+
+
+@_clause(
+    "query-results.dry-run-has-no-rows",
+    over=lambda view: [call for call in queries(view) if call.step.dry_run and call.ok],
+    source=DISCOVERY,
+    level=Level.SHOULD,
+    breaks="clients that ask what a query costs: it has run",
+)
+def dry_run_has_no_rows(query: QueryView) -> Iterator[Violation]:
+    """A query with ``dryRun`` is not run: its answer has no rows, in Arrow or in JSON, and no page token.
+
+    A schema, and a batch without rows, are open.
+    """
+    batch = query.batch.arrow() if query.batch is not None else None
+    rows = batch.num_rows if batch is not None else 0
+    if rows or query.has("rows") or query.has("pageToken"):
+        yield Violation("no rows", f"{many(rows, 'row')} in Arrow" if rows else "rows in JSON, or a page token")
+
+
+@_clause(
+    "query-results.listing-has-rows",
+    over=listings,
+    level=Level.SHOULD,
+    breaks="google-cloud-bigquery 3.47.0 (Python), which asks it for the schema of no rows (from its source)",
+)
+def listing_has_rows(call: ListingView) -> Iterator[Violation]:
+    """jobs.getQueryResults, which has no format, lists the result of a query in Arrow as ``schema`` and ``rows``."""
+    assert call.query is not None
+    if not call.ok:
+        yield Violation("status OK", f"{call.raw.status}: {call.raw.details}")
+    elif not call.complete:
+        return
+    elif call.has_arrow:
+        yield Violation("rows in JSON", "fields of Arrow")
+    elif not call.has("schema"):
+        yield Violation("schema", "none", field="schema")
+    elif expected_of(call.query).num_rows and not call.has("rows"):
+        yield Violation("rows", "none", field="rows")
+
+
+@_clause(
+    "query-results.listing-begins-at-the-index",
+    over=lambda view: [call for call in listings(view) if call.rows is not None],
+    source=DISCOVERY,
+    level=Level.SHOULD,
+    breaks="clients that page through the rows by startIndex: rows are lost, or come twice",
+)
+def listing_begins_at_the_index(call: ListingView) -> Iterator[Violation]:
+    """The rows that jobs.getQueryResults lists are those of the result from ``startIndex`` on, up to a page token."""
+    assert call.query is not None
+    yield from listed(expected_of(call.query).slice(call.start), call)
+
+
+@_clause(
+    "query-results.plain-query-has-rows",
+    over=lambda view: [call for call in queries(view) if call.step.results != "ARROW" and call.ok and call.complete],
+    source=DISCOVERY,
+    level=Level.SHOULD,
+    breaks="every client that does not know of Arrow",
+)
+def plain_query_has_rows(query: QueryView) -> Iterator[Violation]:
+    """A query that names no format, or STRUCT_ENCODING, is answered with ``rows`` and ``schema`` and without Arrow."""
+    if query.has_arrow:
+        yield Violation("rows in JSON", "fields of Arrow")
+        return
+    if not query.has("schema"):
+        yield Violation("schema", "none", field="schema")
+    if not query.has("rows") and not query.has("pageToken") and (left := expected_of(query).num_rows):
+        yield Violation(many(left, "row"), "no rows, and no pageToken", field="rows")
