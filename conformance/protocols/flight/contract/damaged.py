@@ -7,6 +7,7 @@ error. What it may not do is lose rows, or invent some, and say OK.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 
 import pyarrow as pa
@@ -68,13 +69,15 @@ def damaged_puts(wanted: Callable[[DamagedPut], bool]) -> Callable[[View], Seque
 
 
 def _looked_for(view: FlightView) -> Iterator[DamagedPut]:
+    if not any(map(is_damaged, view.flight_calls)):
+        return
     if any(difference(one.table, _whole(one)) for one in stored(view)) or any(map(_is_lost, view.flight_calls)):
         return  # what is wrong with a table without a damage is no matter of the damage
     seen = {info.call: info for info in view.infos}
     for asked in view.flight_calls:
         if asked.raw.method != FlightMethod.GET_FLIGHT_INFO or not asked.answered:
             continue
-        puts = list(view.puts_before(asked.step, asked.index))
+        puts = list(itertools.islice(view.puts_before(asked.step, asked.index), 2))
         if len(puts) != 1 or not is_damaged(puts[0]) or not puts[0].answered or gave_up(puts[0]):
             continue
         info = seen.get(asked.index)

@@ -72,9 +72,9 @@ class FlightBase:
 
     def stream_of(self, came: Sequence[bytes]) -> FlightReading:
         """The Arrow stream in the messages of a client; what is none is refused."""
-        for one in came:
-            self.decode("FlightData", one)
         reading = read_flight(came)
+        if any(part.reading.violations for part in reading.stream.parts):
+            self.refuse(StatusCode.INVALID_ARGUMENT, "a message is no FlightData")
         content = reading.content
         if content.violations or content.schema is None:
             said = str(content.violations[0]) if content.violations else "there is no schema"

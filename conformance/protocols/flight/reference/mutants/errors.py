@@ -111,14 +111,7 @@ class AnyAction(FlightService):
                 raise
 
 
-@mutant(
-    "flight-errors.undecodable-is-empty",
-    kills="flight-errors.undecodable-is-refused",
-    also={
-        "flight-put.damaged-is-whole-or-refused": "rows of a message that is no FlightData are lost, without an error",
-        "flight-exchange.damaged-is-whole-or-refused": "as above: they do not come back, without an error",
-    },
-)
+@mutant("flight-errors.undecodable-is-empty", kills="flight-errors.undecodable-is-refused")
 class UndecodableIsEmpty(FlightService):
     """A request that is no message counts as an empty one."""
 
