@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -14,8 +14,11 @@ __all__ = ["rows_then"]
 
 
 def _integer(value: Any) -> Any:
-    number = Decimal(str(value))
-    return int(number) if number == number.to_integral_value() else value
+    try:
+        number = Decimal(str(value))
+    except InvalidOperation:
+        return value
+    return int(number) if number.is_finite() and number == number.to_integral_value() else value
 
 
 _VALUES: Final[Mapping[BqType, Callable[[Any], Any]]] = MappingProxyType(

@@ -27,3 +27,10 @@ def test_rows_of_the_last_columns_are_those_of_the_case() -> None:
     rows = [{"n": "7"}]
 
     assert rows_then(CASE, rows, LAST) is rows
+
+
+def test_values_without_an_integer_stay() -> None:
+    """No number and no finite one: their rows are refused, or inserted later, and break nothing."""
+    rows = [{"n": "Infinity"}, {"n": "NaN"}, {"n": "no number"}]
+
+    assert rows_then(CASE, rows, WAS) == [{"i": row["n"]} for row in rows]

@@ -37,7 +37,9 @@ _ECHO = (INTEGRATION_SCENARIOS, STATUS_CODES, Inferred(FLIGHT_PROTO))
 
 
 def _exchanges(view: FlightView) -> list[ExchangeView]:
-    return [call for call in view.flight_calls if isinstance(call, ExchangeView) and call.ok]
+    """Return every exchange that ended in OK; an echo of what was no Arrow stream may be none."""
+    calls = [call for call in view.flight_calls if isinstance(call, ExchangeView) and call.ok]
+    return [call for call in calls if not is_damaged(call)]
 
 
 def _echoes(*, rows: bool) -> Callable[[View], Sequence[ExchangeView]]:
@@ -48,7 +50,6 @@ def _echoes(*, rows: bool) -> Callable[[View], Sequence[ExchangeView]]:
             call
             for call in _exchanges(view)
             if isinstance(call.step, DoExchange)
-            and not is_damaged(call)
             and (call.step.rows if rows else bool(call.step.alone or call.step.metadata))
             and (not rows or not call.joined.filled or call.table is not None)
         ]

@@ -86,7 +86,8 @@ def _schema_again(pieces: Pieces, at: int) -> Pieces:
 
 
 def _schema_behind(pieces: Pieces, at: int) -> Pieces:
-    return [*pieces[1 : at + 2], pieces[0], *pieces[at + 2 :]]
+    behind = place_of(pieces, at) + 1
+    return [*pieces[1:behind], pieces[0], *pieces[behind:]]
 
 
 def _body_behind(pieces: Pieces, at: int) -> Pieces:

@@ -7,6 +7,7 @@ from typing import Final
 from conformance.generate.casecheck import MOST_CALLS, check_rows, row_count
 from conformance.protocols.flight.generate.sqlsteps import check_sql_step, info_label
 from conformance.protocols.flight.records import (
+    Damage,
     DoAction,
     DoExchange,
     DoGet,
@@ -15,6 +16,7 @@ from conformance.protocols.flight.records import (
     GetFlightInfo,
     PollFlightInfo,
 )
+from conformance.protocols.flight.records.calls import DAMAGED_BATCHES
 from conformance.records import CallStep, Case, Happening, Meanwhile, RecordError, Step, Table
 
 __all__ = ["check_steps"]
@@ -83,8 +85,16 @@ def _check_sent(step: DoPut | DoExchange, path: str, table: Table) -> None:
             raise RecordError(f"{path}.{key}", f"a number of rows from 0 to {MOST_ROWS}", getattr(step, key))
     if isinstance(step, DoExchange) and step.alone > MOST_CALLS:
         raise RecordError(f"{path}.alone", f"at most {MOST_CALLS} messages", step.alone)
+    if step.damage is not Damage.NONE and (_sent(step, table) < DAMAGED_BATCHES or not getattr(step, "rows", True)):
+        raise RecordError(f"{path}.damage", f"a step that sends {DAMAGED_BATCHES} rows or more", step.damage)
     if not (table.columns or table.arrow):
         raise RecordError(path, "a table with columns or Arrow fields, which this step sends", step.TAG)
+
+
+def _sent(step: DoPut | DoExchange, table: Table) -> int:
+    """The number of rows that a step sends."""
+    left = max(0, row_count(table) - step.first)
+    return left if step.count is None else min(left, step.count)
 
 
 def _check_action(step: DoAction, path: str, infos: set[str]) -> None:

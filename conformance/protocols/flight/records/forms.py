@@ -46,7 +46,10 @@ class FlightWriting(enum.StrEnum):
 
 
 class Damage(enum.StrEnum):
-    """What is wrong with the messages of a table that a client sends, at one of its three batches."""
+    """What is wrong with the messages of a table that a client sends, at one of its three batches.
+
+    What is put in comes before the first batch, before the second, or behind the last one.
+    """
 
     NONE = "none"
     MESSAGE_EMPTY = "message-empty"
@@ -56,6 +59,7 @@ class Damage(enum.StrEnum):
     SCHEMA_OTHER = "schema-other"
     """The schema of another table comes between the batches."""
     SCHEMA_MISSING = "schema-missing"
+    """There is no schema."""
     SCHEMA_LATE = "schema-late"
     """The schema comes behind a batch."""
     HEADER_TWICE = "header-twice"
@@ -63,6 +67,7 @@ class Damage(enum.StrEnum):
     HEADER_WITH_PREFIX = "header-with-prefix"
     """A header has the eight bytes before it that a message has in a stream."""
     HEADER_CUT = "header-cut"
+    """Half of a header comes."""
     HEADER_NOISE = "header-noise"
     """A header is 64 bytes that are no message."""
     END_MARKER = "end-marker"
@@ -76,10 +81,13 @@ class Damage(enum.StrEnum):
     BODY_BEHIND = "body-behind"
     """The body of a batch comes in a message behind its header."""
     BODY_MISSING = "body-missing"
+    """A batch has no body."""
     BODY_CUT = "body-cut"
     """Half of a body comes."""
     BODY_SHORT_BY_1 = "body-short-by-1"
+    """A body lacks its last byte."""
     BODY_SHORT_BY_8 = "body-short-by-8"
+    """A body lacks its last eight bytes."""
     BODY_OF_8 = "body-of-8"
     """The first eight bytes of a body come."""
     BODY_LONGER = "body-longer"

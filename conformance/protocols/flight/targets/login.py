@@ -28,6 +28,8 @@ __all__ = ["Headers", "Memory"]
 
 _WRONG: Final = "no-such-password-5f0c2a91"
 _STRANGE: Final = "no-such-token-5f0c2a91"
+_SHORTEST: Final = 12
+"""The fewest characters of a token that is masked in every answer: a shorter one may be a word or a number of a row."""
 _FEW: Final = 5
 """The most different characters of a token that is masked nowhere but in the answer to its Handshake."""
 
@@ -105,8 +107,8 @@ class Memory:
             return call
         self._token = token
         known = token if isinstance(token, str) else token.decode(errors="surrogateescape")
-        # A name that serves as a token is no secret, and a number in eight bytes may be in any row.
-        if self.login is not None and known != self.login.user and len(known) >= SHORTEST and len(set(known)) > _FEW:
+        # A name that serves as a token is no secret, and a word or a number may be in any row.
+        if self.login is not None and known != self.login.user and len(known) >= _SHORTEST and len(set(known)) > _FEW:
             self._forms = longest_first({*self._forms, *forms_of(known)})
         return _without(call, [known])
 

@@ -7,7 +7,7 @@ of them is judged, and they are not.
 from __future__ import annotations
 
 import functools
-import math
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
@@ -40,8 +40,9 @@ def pieces_of(
     """The stream of a case's table; the schema alone if there is no row."""
     if damage is Damage.NONE:
         return list(frames(table.schema, batches_of(table, case.table.recipe) if table.num_rows else [], written))
-    rows = math.ceil(table.num_rows / DAMAGED_BATCHES)
-    batches = table.combine_chunks().to_batches(max_chunksize=rows)
+    (whole,) = table.combine_chunks().to_batches()
+    ends = [whole.num_rows * number // DAMAGED_BATCHES for number in range(DAMAGED_BATCHES + 1)]
+    batches = [whole.slice(first, end - first) for first, end in itertools.pairwise(ends)]
     return _change_of(damage)(list(frames(table.schema, batches, written)), at)
 
 

@@ -5,6 +5,7 @@ Without a snapshot time that is the instant at which the session was created.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 from typing import Final
 
@@ -181,43 +182,54 @@ def time_is_echoed(session: SessionView) -> Iterator[Violation]:
         yield Violation(required, observed, field="table_modifiers.snapshot_time")
 
 
-@once_per_view
-def _expiring_behind_another(view: StorageView) -> list[SessionView]:
-    """Return the sessions with a snapshot time that say when they expire, as an earlier one without such a time did."""
-    timed = [session for session in created(view) if session.step.snapshot and session.session.HasField("expire_time")]
-    return [session for session in timed if _plain_before(session)]
-
-
-def _plain_before(session: SessionView) -> list[SessionView]:
-    """Return the sessions without a snapshot time that were made before this one."""
-    return [
-        one
-        for one in created(session.view)
-        if one.session.HasField("expire_time") and not one.step.snapshot and one.index < session.index
-    ]
-
-
 def _expires(session: SessionView) -> tuple[int, int]:
     time = session.session.expire_time
     return time.seconds, time.nanos
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Expiring:
+    """A session with a snapshot time, and the one without such a time that was made before it and expires last."""
+
+    session: SessionView
+    plain: SessionView
+    response: None = None
+
+    @property
+    def call(self) -> int:
+        """The index of the call that made the session with a snapshot time."""
+        return self.session.index
+
+
+@once_per_view
+def _expiring(view: StorageView) -> list[_Expiring]:
+    """Return the sessions with a snapshot time that say when they expire, as an earlier one without such a time did."""
+    found, plain = [], None
+    for session in created(view):
+        if not session.session.HasField("expire_time"):
+            continue
+        if session.step.snapshot and plain is not None:
+            found.append(_Expiring(session, plain))
+        elif not session.step.snapshot and (plain is None or _expires(session) > _expires(plain)):
+            plain = session
+    return found
+
+
 @clause(
     "snapshot.time-leaves-the-expiry",
-    over=_expiring_behind_another,
+    over=_expiring,
     source=(STORAGE_PROTO, MEASURED),
     level=Level.SHOULD,
 )
-def time_leaves_the_expiry(session: SessionView) -> Iterator[Violation]:
+def time_leaves_the_expiry(one: _Expiring) -> Iterator[Violation]:
     """A ``snapshot_time`` does not shorten a session: it expires no earlier than one made before it without one.
 
     A session lives for six hours from its creation. A lifetime that is counted from the snapshot time is over at once
     if the snapshot is some hours old.
     """
-    latest = max(_plain_before(session), key=_expires)
-    if _expires(session) < _expires(latest):
-        required, observed = (f"{s} s {n} ns after the epoch" for s, n in map(_expires, (latest, session)))
-        yield Violation(f"{required} or later, as call {latest.index} says", observed, field="expire_time")
+    if _expires(one.session) < _expires(one.plain):
+        required, observed = (f"{s} s {n} ns after the epoch" for s, n in map(_expires, (one.plain, one.session)))
+        yield Violation(f"{required} or later, as call {one.plain.index} says", observed, field="expire_time")
 
 
 # fmt: off

@@ -44,7 +44,8 @@ def check_changes(case: Case) -> None:
     if case.table.rows is not None:
         _check_rows(case, [row if isinstance(row, dict) else {} for row in case.table.rows])
     elif any(
-        isinstance(step, AppendRows) or (isinstance(step, ChangeColumns) and (step.add or step.relax))
+        isinstance(step, AppendRows)
+        or (isinstance(step, ChangeColumns) and (step.add or step.relax or _casts(case, step)))
         for step in case.steps
     ):
         raise RecordError(changes[0][0], "a table with rows, because a recipe has values in every column", "none")
@@ -75,6 +76,11 @@ def _check_alterations(case: Case, changes: Sequence[tuple[str, ChangeColumns]])
     last = {column.name: column for column in case.table.columns}
     listed = [(f"{path}.alter", one) for path, step in changes for one in step.alter]
     others = {name for _, step in changes for name in (*step.drop, *step.relax)}
+    for path, step in changes:
+        if step.again and step.alter:
+            raise RecordError(
+                f"{path}.alter", "no other names or types in a table that is made again", step.alter[0].name
+            )
     for path, one in listed:
         column, was = last.get(one.name), one.was
         if column is None or one.name in others or [each.name for _, each in listed].count(one.name) > 1:
@@ -84,6 +90,12 @@ def _check_alterations(case: Case, changes: Sequence[tuple[str, ChangeColumns]])
         kept = dataclasses.replace(was, name=column.name) == column
         if not kept and not (_is_number(was) and _is_number(column) and _is_wider(was, column)):
             raise RecordError(path, "the type and mode of before, or a wider type of numbers", was.name)
+
+
+def _casts(case: Case, step: ChangeColumns) -> bool:
+    """Whether a step gives a column another type."""
+    types = {column.name: column.type for column in case.table.columns}
+    return any(one.was.type is not types.get(one.name) for one in step.alter)
 
 
 def _is_number(column: Column) -> bool:

@@ -16,6 +16,7 @@ from conformance.generate.casecheck import check_case
 from conformance.generate.caseschema import case_schema
 from conformance.protocol import DEFAULT_PROTOCOL
 from conformance.protocols.flight.records import (
+    Damage,
     Descriptor,
     DoAction,
     DoExchange,
@@ -109,6 +110,14 @@ def steps(*steps: Step, protocol: str = "flight", table: Table = FLIGHT_CASE.tab
         ),
         (steps(DoPut(WORDS, first=-1)), "Case.steps[0].first: expected a number of rows from 0 to 9223372036854775807"),
         (steps(DoPut(WORDS, count=1 << 63)), "Case.steps[0].count: expected a number of rows from 0 to "),
+        (
+            steps(DoPut(WORDS, damage=Damage.BODY_CUT)),
+            "Case.steps[0].damage: expected a step that sends 3 rows or more but got",
+        ),
+        (
+            steps(DoExchange(WORDS, damage=Damage.BODY_CUT, rows=False), table=Table((), recipe=Recipe(9))),
+            "Case.steps[0].damage: expected a step that sends 3 rows or more but got",
+        ),
         (steps(DoAction("\ud800")), "Case.steps[0].type: expected a text without lone surrogates but got"),
         (
             steps(DoExchange(WORDS, alone=1001)),

@@ -76,7 +76,7 @@ def test_the_docs_name_what_a_flight_server_fails(name: str) -> None:
 
 
 def test_pyarrow_flight_fails_what_the_docs_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The C++ library loses rows behind a message of metadata alone, and nothing else."""
+    """The C++ library loses rows behind messages that it takes for the end, and nothing else."""
     pytest.importorskip("pyarrow.flight", exc_type=ImportError)
     monkeypatch.chdir(tmp_path)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import pytest
@@ -136,6 +137,19 @@ def test_values_of_before_are_of_the_earlier_type() -> None:
         (
             case(RENAME, ChangeColumns(drop=("a",))),
             "Case.steps[0].alter: expected columns of the table of the case, each changed by this step alone but got",
+        ),
+        (
+            case(dataclasses.replace(RENAME, again=True)),
+            "Case.steps[0].alter: expected no other names or types in a table that is made again but got",
+        ),
+        (
+            Case(
+                "mine",
+                "a title",
+                Table((Column("n", BqType.NUMERIC),), recipe=Recipe(3)),
+                steps=(ChangeColumns(alter=(AlteredColumn("n", Column("n", BqType.INT64)),)),),
+            ),
+            "Case.steps[0]: expected a table with rows",
         ),
         (case(ADD, RunQuery()), "Case.steps[1]: expected no query and no expiry where columns change"),
         (case(Meanwhile(Happening.EXPIRY), ADD), "Case.steps[0]: expected no query and no expiry where columns change"),

@@ -189,9 +189,14 @@ def counts_are_texts(query: QueryView) -> Iterator[Violation]:
             yield Violation(f"{key} as a text", f"{type(said).__name__} {said!r:.40}", field=key)
 
 
+def _is_large(page: ResultPage) -> bool:
+    """True for a page of a result that no answer can have as a whole."""
+    return int(expected_of(page.query).nbytes) > ANSWER_BYTES
+
+
 @_clause(
     "query-results.token-says-that-rows-remain",
-    over=counted,
+    over=lambda view: [page for page in counted(view) if not _is_large(page)],
     breaks="google-cloud-bigquery 3.47.0 (Python): only pageToken tells it that rows remain",
 )
 def token_says_that_rows_remain(page: ResultPage) -> Iterator[Violation]:
@@ -204,7 +209,7 @@ def token_says_that_rows_remain(page: ResultPage) -> Iterator[Violation]:
 
 @_clause(
     "query-results.large-result-is-whole",
-    over=lambda view: [page for page in counted(view) if expected_of(page.query).nbytes > ANSWER_BYTES],
+    over=lambda view: [page for page in counted(view) if _is_large(page)],
     source=DISCOVERY,
     breaks="google-cloud-bigquery 3.47.0 (Python): only pageToken tells it that rows remain",
 )
@@ -213,9 +218,7 @@ def large_result_is_whole(page: ResultPage) -> Iterator[Violation]:
 
     A limit of bytes leaves rows behind a page that no maximum of rows has cut.
     """
-    left = expected_of(page.query).num_rows - page.rows.num_rows
-    if left > 0 and not page.query.has("pageToken"):
-        yield Violation(f"a pageToken, for {many(left, 'row')} more", "none", field="pageToken")
+    yield from token_says_that_rows_remain(page)
 
 
 @_clause(

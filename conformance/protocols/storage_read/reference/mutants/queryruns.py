@@ -126,11 +126,7 @@ class FailingRowEndsRows(ReadService):
         return rows.slice(0, place)
 
 
-@behaviour_mutant(
-    "query-results.no-token-behind-many-bytes",
-    kills="query-results.large-result-is-whole",
-    also={"query-results.token-says-that-rows-remain": "the same requirement, asked of every page"},
-)
+@behaviour_mutant("query-results.no-token-behind-many-bytes", kills="query-results.large-result-is-whole")
 class NoTokenBehindManyBytes(ReadService):
     """A page ends at its maximum of rows or at a limit of bytes, and only the maximum leaves a page token."""
 
