@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -36,6 +36,9 @@ _HEADER: Final = frozenset({"profiles", "seed", "repeat", "readers", "shard"})
 """The lines of a report's head that are facts of the statement, too."""
 _FENCE: Final = "```"
 _SCRIPT: Final = '<script type="application/json">'
+_MARKUP: Final = re.compile(r"[\\`*_\[\]<>|~&]")
+_ADDRESS: Final = re.compile(r":(?=//)|(?<=mailto):|(?<=xmpp):|(?<=www)\.|@|#(?=\d)", re.IGNORECASE)
+"""What makes a link of a bare address, a mention of a name or a reference of a number, on GitHub for one."""
 _FILLED: Final = re.compile(rf"({'|'.join(SIGNED)}):.*")
 
 
@@ -174,11 +177,16 @@ def _title(statement: Statement) -> str:
 
 def markdown(statement: Statement) -> str:
     """The page in Markdown, with empty lines for the signature."""
-    return "\n".join(_markdown(statement)) + "\n"
+    return "\n".join(_markdown(statement, _plain)) + "\n"
 
 
-def _markdown(statement: Statement) -> Iterator[str]:
-    yield f"# {_escaped(_title(statement))}\n\n**{_escaped(verdict(statement))}**"
+def _with_live_addresses(statement: Statement) -> str:
+    """The page in Markdown as versions up to 0.3.0 wrote it, in which a bare address becomes a link."""
+    return "\n".join(_markdown(statement, _without_markup)) + "\n"
+
+
+def _markdown(statement: Statement, escaped: Callable[[str], str]) -> Iterator[str]:
+    yield f"# {escaped(_title(statement))}\n\n**{escaped(verdict(statement))}**"
     for section in sections(statement):
         yield f"\n## {section.title}\n"
         if section.text:
@@ -186,7 +194,7 @@ def _markdown(statement: Statement) -> Iterator[str]:
         if section.rows:
             yield f"{'' if not section.text else chr(10)}| {' | '.join(section.head)} |"
             yield f"|{'---|' * len(section.head)}"
-            yield from (f"| {' | '.join(map(_escaped, row))} |" for row in section.rows)
+            yield from (f"| {' | '.join(map(escaped, row))} |" for row in section.rows)
     yield "\n## Signature\n"
     yield from (f"{line}:\n" for line in SIGNED)
     yield f"## For programs\n\n{_FENCE}json\n{_json(statement)}\n{_FENCE}"
@@ -196,9 +204,14 @@ def _json(statement: Statement) -> str:
     return json.dumps(to_json(statement), indent=1, ensure_ascii=False)
 
 
-def _escaped(text: str) -> str:
-    """``text`` without meaning for Markdown or HTML."""
-    return re.sub(r"([\\`*_\[\]<>|~&])", r"\\\1", text)
+def _without_markup(text: str) -> str:
+    """``text`` without the characters that Markdown or HTML give a meaning."""
+    return _MARKUP.sub(lambda found: f"\\{found[0]}", text)
+
+
+def _plain(text: str) -> str:
+    """``text`` as plain text in Markdown: as :func:`_without_markup`, and an address is no link."""
+    return _ADDRESS.sub(lambda found: f"&#{ord(found[0])};", _without_markup(text))
 
 
 def html(statement: Statement) -> str:
@@ -213,6 +226,14 @@ def html(statement: Statement) -> str:
         signed=SIGNED,
         data=data,
     )
+
+
+_FORMS: Final[Mapping[str, tuple[Callable[[Statement], str], ...]]] = {
+    "JSON": (),
+    "Markdown": (markdown, _with_live_addresses),
+    "HTML": (html,),
+}
+"""The pages that are valid for a statement by their form; a signed page of an earlier version stays valid."""
 
 
 def read_statement(path: Path) -> Page:
@@ -241,8 +262,9 @@ def read_statement(path: Path) -> Page:
         statement = from_json(Statement, data, path="statement")
     except (ForeignJsonError, RecordError) as error:
         raise StatementError(f"{path}: expected a statement: {safe(str(error))}") from None
-    made = {"Markdown": markdown, "HTML": html}.get(kind)
-    return Page(statement, "" if made is None else _differs(text, made(statement)))
+    forms = _FORMS[kind]
+    wrong = [_differs(text, made(statement)) for made in forms]
+    return Page(statement, "" if "" in wrong or not wrong else wrong[0])
 
 
 def _block(text: str) -> tuple[str, str | None]:

@@ -14,10 +14,10 @@ from conformance.contract.disputes import Dispute
 from conformance.engine import causes, selection
 from conformance.engine.events import Event, RunEnded
 from conformance.engine.result import fold
-from conformance.records import Finding, Outcome, Verdict
+from conformance.records import Finding, Outcome, Verdict, from_json
 from conformance.report.document import document
-from conformance.report.statementnumbers import LONGEST, FileDigest, statement_on
-from conformance.report.statementpage import markdown, sections
+from conformance.report.statementnumbers import LONGEST, FileDigest, Statement, statement_on
+from conformance.report.statementpage import markdown, read_statement, sections
 from conformance.report.summary import Cell
 from conformance.truth.confirmed import Confirmed
 from tests.cli.typed import conformance_
@@ -126,6 +126,29 @@ def test_a_signed_page_is_valid(targets: Path, judged: Files, tmp_path: Path) ->
     write_edited(files, tmp_path)
 
     assert verified(tmp_path)[0] == 0
+
+
+def named(judged: Files, target: str) -> Statement:
+    """The statement on a target of another name."""
+    statement = from_json(Statement, judged.statement, path="statement")
+    return dataclasses.replace(statement, run=dataclasses.replace(statement.run, target=target))
+
+
+def test_a_bare_address_is_no_link(judged: Files) -> None:
+    """What becomes a link, a mention or a reference by itself on GitHub is written with character references."""
+    page = markdown(named(judged, "http://a.example www.b.example me@c.example mailto:d #12"))
+
+    shown = "http&#58;//a.example www&#46;b.example me&#64;c.example mailto&#58;d &#35;12"
+    assert page.startswith(f"# Conformance statement: {shown}\n")
+
+
+def test_a_page_of_an_earlier_version_is_valid(judged: Files, tmp_path: Path) -> None:
+    """Up to 0.3.0, an address stood in the page as it is."""
+    page = markdown(named(judged, "http://a.example"))
+    assert "http&#58;//a.example" in page
+    (tmp_path / "statement.md").write_text(page.replace("http&#58;//a.example", "http://a.example"))
+
+    assert read_statement(tmp_path / "statement.md").wrong == ""
 
 
 def test_the_html_page_is_valid(judged: Files, tmp_path: Path) -> None:
