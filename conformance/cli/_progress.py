@@ -181,7 +181,7 @@ def watch(events: Iterable[Event], shown: Progress, *, total: int | None) -> Ite
     for event in events:
         if isinstance(event, CaseJudged):
             judged += 1
-            failures += sum(verdict.outcome.fails_run for verdict in event.verdicts)
+            failures += any(verdict.outcome.fails_run for verdict in event.verdicts)
             facts = f"{failures} failing" if failures else ""
             shown.update(event.case_id, done=judged, facts=facts)
         elif isinstance(event, CounterexampleSaved):

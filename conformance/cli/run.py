@@ -281,8 +281,9 @@ def _finish(result: Result, log: LogWriter, asked: RunOptions, left: Sequence[Le
     failures: list[Exception | None] = [*reported(result, asked.outputs, log.path), log.failure, *left]
     fails = fails_by(asked.gate, result)
     if log.failure is None:
-        before = f"; that of the run before is now {log.before}" if log.before is not None else ""
-        click.echo(f"log: {log.path}{before}", err=True)
+        click.echo(f"log: {log.path}", err=True)
+        if log.before is not None:
+            click.echo(f"log of the run before: {log.before}", err=True)
     conclude(failures, fails=fails)
 
 

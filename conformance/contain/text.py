@@ -20,6 +20,7 @@ __all__ = [
     "escaped",
     "keep_safe",
     "many",
+    "nearest",
     "quoted",
     "representation",
     "safe",
@@ -246,7 +247,11 @@ def unknown(kind: str, name: str, known: Iterable[str], hint: str = "") -> str:
     """The sentence about an unknown name, with the nearest known names; without one, ``hint`` says how to list them
     all.
     """
+    hint = nearest(name, known) or hint or f"`conformance list {kind}s` lists them all"
+    return f"no {kind} is called {name!r}; {hint}"
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """A question with the known names that are nearest to an unknown one; empty if none is near."""
     near = difflib.get_close_matches(name, list(known), n=3, cutoff=0.5)
-    if near:
-        hint = f"did you mean {' or '.join(near)}?"
-    return f"no {kind} is called {name!r}; {hint or f'`conformance list {kind}s` lists them all'}"
+    return f"did you mean {' or '.join(near)}?" if near else ""

@@ -298,8 +298,8 @@ class View:
             first -= 1
         if first == len(self.case.steps) or isinstance(step := self.case.steps[first], CallStep):
             return ""
-        values = [", ".join(value) if isinstance(value, list) else str(value) for value in to_json(step).values()]
-        return f"the target offers no way to carry out the step {' '.join((step.TAG, *values))}"
+        said = " ".join((step.TAG, *map(_in_words, to_json(step).values())))
+        return f"the target offers no way to carry out the step {said}"
 
     def _too_large(self) -> str:
         """Return what was sent, can be read, and is more than the suite compares; in words, empty without such data."""
@@ -341,6 +341,13 @@ class View:
     def _is_open(self, _index: int) -> bool:
         """True if a call may end in a status that its step does not name."""
         return False
+
+
+def _in_words(value: Any) -> str:
+    """A key of a step: its text, those of a list, or the name of a column."""
+    if isinstance(value, list):
+        return ", ".join(map(_in_words, value))
+    return str(value.get("name", "")) if isinstance(value, dict) else str(value)
 
 
 ViewT = TypeVar("ViewT", bound=View)

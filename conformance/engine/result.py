@@ -32,7 +32,7 @@ from conformance.engine.outcomes import finding_class, reason_classes
 from conformance.engine.plugin import EnginePlugin
 from conformance.engine.shards import Shard
 from conformance.engine.shown import skipped
-from conformance.engine.standing import ClauseStanding, standings
+from conformance.engine.standing import ClauseStanding, Standing, standings
 from conformance.generate import generated_id, scenario_id
 from conformance.generate.factors import Covered
 from conformance.generate.forms import form_id, wanted
@@ -176,23 +176,28 @@ class Result:
 
     @cached_property
     def served_nothing(self) -> bool:
-        """True if a server answered all calls of a whole run without a byte, although cases ask for more.
+        """True if a server answered all calls of a run without a byte, although cases ask for more.
 
         A server of some protocols may leave out every method, so that refusals pass; but then they say nothing about
         it. If tables are put into it, it may get empty answers alone. Other servers have rows in the smoke phase of the
         run, or are not judged.
         """
-        start, whole = self.start, not self.start.narrowed
-        asked = any(case.calls for case in self.cases) and not any(case.received for case in self.cases)
-        # Cases that ask for refusals alone are judged by these; any other finds nothing to judge.
-        if not (whole and asked and Outcome.UNTESTABLE in self.outcomes):
+        if any(case.received for case in self.cases):
             return False
-        return plugin(EnginePlugin, start.protocol).nothing_put in start.not_offered
+        # Cases that ask for refusals alone are judged by these; any other finds nothing to judge.
+        asked = (one.outcome for case in self.cases if case.calls for one in case.verdicts)
+        return (
+            Outcome.UNTESTABLE in asked
+            and plugin(EnginePlugin, self.start.protocol).nothing_put in self.start.not_offered
+        )
 
-    @property
+    @cached_property
     def judged_nothing(self) -> bool:
-        """True if every verdict says why something was not judged."""
-        return NOT_JUDGED.issuperset(self.outcomes)
+        """True if no clause was judged: no verdict is of a clause, or what passed shows nothing (see
+        :mod:`conformance.engine.standing`).
+        """
+        shown = (item.standing for item in self.standings.values())
+        return _UNJUDGED.issuperset(shown) and not self.surprises
 
     @property
     def fails(self) -> bool:
@@ -201,6 +206,9 @@ class Result:
         """
         useless = not self.complete or self.judged_nothing or self.served_nothing
         return bool(self.surprises) or any(item.fails_run for item in self.problems) or useless
+
+
+_UNJUDGED: Final = frozenset({Standing.NOT_OFFERED, Standing.NOT_JUDGED})
 
 
 def cases_of(run: RunStarted) -> list[str]:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from conformance._globs import matches
+from conformance.contain.text import nearest
 from conformance.contract.clause import CLAUSES, PROFILES, Clause, load_chapters
 from conformance.contract.disputes import dispute_of, expired
 from conformance.contract.viewing import profile_of
@@ -214,7 +215,7 @@ def _clauses(
             left_out.append(LeftOut("clause", clause.id, f"its level is {clause.level}"))
         else:
             chosen.append(clause)
-    _refuse_dead(globs, "clause")
+    _refuse_dead(globs, "clause", clauses)
     if not chosen:
         raise SelectionError(
             f"no clause is left at level {selection.level}; `conformance clauses` lists all with levels"
@@ -235,7 +236,7 @@ def _cases(cases: Sequence[Case], selection: Selection, left_out: list[LeftOut])
             left_out.append(LeftOut("case", case.id, OTHER_SHARD))
         else:
             chosen.append(case)
-    _refuse_dead(globs, "case")
+    _refuse_dead(globs, "case", (case.id for case in cases))
     if dead := needs.dead:
         raise SelectionError(
             f"no case needs a capability like {dead[0]!r}; `conformance show CASE` prints what one needs"
@@ -252,6 +253,8 @@ def _without_form(cases: Iterable[Case], form: str) -> Iterator[LeftOut]:
             yield LeftOut("case", case.id, f"it has no form {form}")
 
 
-def _refuse_dead(globs: Patterns, kind: str) -> None:
+def _refuse_dead(globs: Patterns, kind: str, known: Iterable[str]) -> None:
+    """Refuse a pattern that matches no id of ``known``; of one without wildcards, the nearest ids are named."""
     if dead := globs.dead:
-        raise SelectionError(f"no {kind} matches {dead[0]!r}; `conformance list {kind}s` lists them all")
+        near = "" if set(dead[0]) & set("*?[") else nearest(dead[0], known)
+        raise SelectionError(f"no {kind} matches {dead[0]!r}; {near or f'`conformance list {kind}s` lists them all'}")

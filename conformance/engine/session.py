@@ -9,6 +9,7 @@ import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from functools import partial
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -57,8 +58,12 @@ def own_file(name: str) -> Path:
 
 
 def last_log() -> Path | None:
-    """The log of the last run that was given no other path; None if there is none."""
-    return max(STATE.glob("*.jsonl"), key=lambda path: path.stat().st_mtime_ns, default=None)
+    """The log of the last run that was given no other path; None if there is none. A run that could not begin has left
+    an empty file.
+    """
+    found = ((path, path.stat()) for path in STATE.glob("*.jsonl"))
+    begun = ((path, file.st_mtime_ns) for path, file in found if file.st_size)
+    return max(begun, key=itemgetter(1), default=(None, 0))[0]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -113,19 +113,21 @@ def _facts(deviation: Deviation, width: int) -> Iterator[Line]:
 
 
 def _bytes(evidence: Evidence, room: int, width: int) -> Iterator[Line]:
-    """The first line of bytes at fault and, as far as there is room, the lines around it."""
+    """The first line of bytes at fault, as far as there is room its others, and then the line before."""
     marks = [place for place, line in enumerate(evidence.lines) if line.marked]
     if not marks or room < 1:
         return
     begin = evidence.finding.start or 0
     fault = next((place for place in marks if evidence.lines[place].offset >= begin), marks[0])
-    first = max(0, fault - (room > 1))
+    at_fault = sum(place >= fault for place in marks)
+    first = max(0, fault - (room > at_fault))
     shown = evidence.lines[first : first + room]
     shown = shown[: marks[-1] + 1 - first]
     longest = max(_HEX if width > 70 else 0, *(len(line.hex) for line in shown))
     finding = evidence.finding
     size = 0 if finding.start is None or finding.end is None else finding.end - finding.start
-    note = f"  ← {'this byte' if size == 1 else f'these {size} bytes'}" if size else ""
+    these = "this byte" if size == 1 else f"these {size} bytes" if room >= at_fault else f"{size} bytes from here"
+    note = f"  ← {these}" if size else ""
     for line in shown:
         said = note if line is evidence.lines[fault] else ""
         meaning = f"{f'{line.field}: ' if line.field.strip() else ''}{line.meaning}"

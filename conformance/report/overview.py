@@ -20,7 +20,14 @@ from conformance.records import Outcome
 from conformance.report.card import print_card
 from conformance.report.document import service_of
 from conformance.report.readertable import by_reader, reader_lines
-from conformance.report.summary import combined_line, header, numbers_line, replay_command, verdict_line
+from conformance.report.summary import (
+    broken_cases,
+    combined_line,
+    header,
+    numbers_line,
+    replay_command,
+    verdict_line,
+)
 from conformance.report.terminal import say
 from conformance.report.terminallayout import cut
 from conformance.report.untestable import untestable_lines
@@ -123,7 +130,7 @@ def _others(result: Result) -> Iterator[str]:
     """What fails the run, or may need work, and is no cause; if nothing else explains why a run fails, what was not
     judged.
     """
-    broken = sum(item.count for item in result.listed(Outcome.ERROR))
+    broken = broken_cases(result)
     lines = [
         *([f"the suite itself broke on {many(broken, 'case')}; please report it, --all shows where"] if broken else []),
         *(f"unexpected pass: {item.clause}: {item.text}" for item in result.listed(Outcome.UNEXPECTED_PASS)),

@@ -28,6 +28,7 @@ __all__ = [
     "COLUMNS",
     "Cell",
     "ChapterRow",
+    "broken_cases",
     "cell_of",
     "commit_of",
     "counted",
@@ -302,8 +303,9 @@ def verdict_line(result: Result) -> str:
     if not result.complete:
         why = next((left.reason for left in result.start.left_out if left.reason.startswith(NO_ROW)), "")
         return f"INCOMPLETE: {why}; {scope}" if why else f"INCOMPLETE: the run was cut short after {scope}"
-    if not judged:
-        return f"FAILED: nothing was judged on {cases}"
+    if result.judged_nothing:
+        passes = f"; {_many(judged, 'pass', 'passes')} without rows, which show nothing" if judged else ""
+        return f"FAILED: nothing was judged on {cases}{passes}"
     if result.served_nothing:
         calls = _many(sum(case.calls for case in result.cases), "call")
         return f"FAILED: the server answered {calls} with refusals or nothing, so that a pass says nothing; {scope}"
@@ -314,12 +316,17 @@ def verdict_line(result: Result) -> str:
     found = causes(result)
     parts = [f"{_apart(found)}{_flaky(result)}"] if found else []
     if errors:
-        parts.append(f"{_many(sum(item.count for item in errors), 'case')} on which the suite itself broke")
+        parts.append(f"{_many(broken_cases(result), 'case')} on which the suite itself broke")
     if unexpected := result.listed(Outcome.UNEXPECTED_PASS):
         parts.append(_many(len(unexpected), "unexpected pass", "unexpected passes"))
     if stale := [problem for problem in result.problems if problem.fails_run]:
         parts.append(_many(len(stale), "stale expected failure"))
     return f"FAILED: {', '.join(parts)}; {scope}"
+
+
+def broken_cases(result: Result) -> int:
+    """The number of cases on which the suite itself broke, each counted once."""
+    return len({case for item in result.listed(Outcome.ERROR) for case in item.cases})
 
 
 def _apart(found: Sequence[Cause]) -> str:

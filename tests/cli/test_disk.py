@@ -17,6 +17,7 @@ from conformance.cli import _numbers
 from conformance.disk.locks import held
 from conformance.engine import log
 from conformance.engine.log import read_log
+from conformance.engine.session import last_log
 from tests.cli.typed import CASE, conformance_, run
 
 FULL = pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full is Linux's")
@@ -164,6 +165,15 @@ class TestOneAtATime:
 
         assert run("--target", "honest.toml").exit_code == 2
         assert (user / ".conformance" / "honest.jsonl").read_bytes() == before
+
+    def test_a_target_that_cannot_run_is_not_the_last_run(self, user: Path) -> None:
+        """Its log is empty: what reads the last run finds the one before."""
+        run("--target", "honest.toml")
+        target = (user / "honest.toml").read_text()
+        (user / "other.toml").write_text(target.replace("user_serializer", "no_such_module"))
+
+        assert run("--target", "other.toml").exit_code == 2
+        assert last_log() == Path(".conformance/honest.jsonl")
 
     def test_parts_of_an_earlier_run_are_gone(self, user: Path) -> None:
         """Those of a run in other parts are none of this one's, and what is not ours stays."""

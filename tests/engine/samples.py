@@ -127,6 +127,7 @@ def served_nothing() -> Result:
     start = dataclasses.replace(started("framing.x", "rows.once"), profile="flight", not_offered=("put",))
     refused = dataclasses.replace(judged("a", passing("a", "framing.x")), calls=3)
     owed = judged("b", Verdict("b", "rows.once", Outcome.UNTESTABLE, reason="nothing in the exchange shows it"))
+    owed = dataclasses.replace(owed, calls=1)
     return fold([start, refused, owed, RunEnded(2.0)])
 
 

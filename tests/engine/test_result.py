@@ -71,6 +71,18 @@ def test_a_run_that_judged_nothing_fails() -> None:
     assert fold([started(FRAMING), END]).fails
 
 
+def test_passes_that_show_nothing_are_no_success() -> None:
+    """A server without a table refuses each request, so that the clauses on refusals pass."""
+    plain = "session.plain-request-is-served"
+    refused = judged("a", passing("a", "errors.missing-table-is-refused"))
+    unseeded = judged("b", Verdict("b", plain, Outcome.UNTESTABLE, reason="cannot seed"))
+
+    result = fold([started("errors.missing-table-is-refused", plain), refused, unseeded, END])
+
+    assert result.fails
+    assert verdict_line(result).startswith("FAILED: nothing was judged on 2 cases (1 untestable); 1 pass without rows")
+
+
 @pytest.mark.parametrize(
     ("outcome", "fails"),
     [
@@ -95,13 +107,13 @@ def test_the_exit_status_follows_the_outcomes(outcome: Outcome, *, fails: bool) 
     ("changed", "fails"),
     [
         ({}, True),
-        ({"select": ("flight.*",)}, False),
+        ({"select": ("flight.*",)}, True),
         ({"not_offered": ()}, False),
         ({"profile": "server"}, False),
     ],
 )
 def test_a_flight_server_that_serves_nothing_fails(changed: dict[str, Any], *, fails: bool) -> None:
-    """It may leave out each method, and its refusals pass; a selection may be about refusals alone."""
+    """It may leave out each method, and its refusals pass; a selection may be of cases that ask for refusals alone."""
     flies: dict[str, Any] = {"profile": "flight", "not_offered": ("put",)} | changed
     start = dataclasses.replace(started(FRAMING, "rows.once"), **flies)
     case = dataclasses.replace(judged("a", passing("a", FRAMING)), calls=3)

@@ -86,6 +86,7 @@ def test_capabilities_choose_the_cases_that_need_one() -> None:
             Selection(cases=("nested-*", "netsed-*")),
             "no case matches 'netsed-*'; `conformance list cases` lists them all",
         ),
+        (Selection(cases=("nested-dep",)), "no case matches 'nested-dep'; did you mean nested-deep or nested-ragged?"),
         (Selection(clauses=("frame.*",)), "no clause matches 'frame.*'; `conformance list clauses` lists them all"),
         (
             Selection(capabilities=("teleport",)),

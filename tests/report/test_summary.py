@@ -79,7 +79,7 @@ def test_a_run_that_served_nothing_is_not_shown_as_a_pass() -> None:
     assert GREY in badge_svg(report)
     assert all(GREY in profile_badge(report, one) for one in report.profiles)
     assert "required clauses" not in html(report)
-    assert ">FAILED: the server answered 3 calls with refusals or nothing" in html(report)
+    assert ">FAILED: the server answered 4 calls with refusals or nothing" in html(report)
 
 
 def test_a_run_that_was_cut_short_shows_what_it_judged() -> None:
