@@ -111,6 +111,8 @@ _TABLE: Final[Sequence[_Row]] = (
     _Row(ROWS[1:2], _FILTERS, said="once more"),
     *(_Row((f"values.{one.lower()}",), DRAWN, (f"columns of type {one}",)) for one in BqType),
     _Row(("values.nulls",), DRAWN),
+    # Restrictions that are ignored are so where they compare NULL, too, whatever is wrong with NULLs.
+    _Row(("session.restriction-is-not-ignored", *_FILTERS), (*_FILTERS, "restriction.*", *DRAWN), ("row_restriction",)),
     # A column whose NULLs are other values is compared as these; columns of other types may be right.
     _Row(("values.nulls",), _FILTERS, said="compares NULL", part=0.2),
     _Row(("values.nulls",), ("combination.rows-are-the-sessions",), said="other row", part=0.2),
@@ -137,7 +139,6 @@ _TABLE: Final[Sequence[_Row]] = (
     _Row(("split.child-resumes",), ("combination.children-*", *RESUMED), (_CHILD,)),
     _Row(("offsets.beyond-the-end-has-its-code",), ("split.beyond-the-child-has-its-code",)),
     _Row(("offsets.beyond-the-end-is-refused",), ("combination.beyond-the-end-*", "split.beyond-the-child-is-refused")),
-    _Row(("session.restriction-is-not-ignored", *_FILTERS), (*_FILTERS, "restriction.*", *DRAWN), ("row_restriction",)),
     _Row(_FILTERS, ("session.restriction-is-not-ignored",)),
     _Row(("restriction.null-is-not-true",), (*_FILTERS, "restriction.[!m]*"), said="compares NULL", part=0),
     _Row(("session.projection-is-not-ignored",), ("projection.*",)),

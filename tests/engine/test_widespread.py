@@ -303,6 +303,23 @@ def test_what_is_found_of_nulls_that_are_other_values_follows_from_these(effect:
     assert len(found(*cases)) == count
 
 
+def test_restrictions_that_are_ignored_are_a_cause_beside_nulls_that_are_other_values() -> None:
+    """They are so where they compare NULL, too, and malformed ones are accepted: no value explains that."""
+    other = "1 other row, such as {'a': 3}"
+    cases = [
+        *(judged(name, fails(name, "values.nulls", "0 in row 1")) for name in "ab"),
+        judged("c", fails("c", "session.restriction-is-not-ignored", other)),
+        *(judged(name, fails(name, "restriction.comparison", other)) for name in "de"),
+        judged("f", fails("f", "restriction.null-is-not-true", "2 rows for which it compares NULL")),
+        judged("g", fails("g", "restriction.malformed-is-refused", "OK")),
+    ]
+
+    assert [(cause.clause, len(cause.echoes)) for cause in found(*cases)] == [
+        ("session.restriction-is-not-ignored", 3),
+        ("values.nulls", 0),
+    ]
+
+
 def test_an_offset_beyond_the_end_that_is_accepted_is_so_for_children_and_in_histories() -> None:
     """One check is missing."""
     clauses = ("offsets.beyond-the-end-is-refused", "combination.beyond-the-end-is-refused",
