@@ -31,7 +31,7 @@ target_option = click.option(
     default="reference",
     show_default="reference, the suite's own server",
     help="The implementation to judge: a TOML file that describes it, the URL of a running server such as"
-    " grpc://localhost:9060, or a name of `conformance list targets`.",
+    " 'grpc://localhost:9060?rest=http://localhost:9050', or a name of `conformance list targets`.",
 )
 
 corpus_option = click.option(

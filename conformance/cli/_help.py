@@ -15,6 +15,7 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
         "explain": "Explain one clause, or one cause of a run.",
         "replay": "Run one case on a target and print every byte of the exchange.",
         "report": "Make reports from the log of an earlier run, or from the logs of its shards.",
+        "completion": "Print the script with which a shell completes commands and options.",
     },
     "Bytes, without a server": {
         "check": "Judge Arrow messages, streams, files and tensors, without any server.",

@@ -120,7 +120,7 @@ def command(**options: Any) -> None:
     \b
     conformance run                                             the embedded reference server
     conformance run --target mine.toml                          your server
-    conformance run --target grpc://localhost:9060              your server, without a file
+    conformance run --target 'grpc://localhost:9060?rest=http://localhost:9050'    your server
     conformance run --target mine.toml --select 'types.*'       some cases
     conformance run --target mine.toml --clause 'framing.*'     some clauses
     conformance run --target mine.toml --cases 500 --seed 7     with 500 generated cases in addition

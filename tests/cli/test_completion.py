@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from conformance.cli import main
+from conformance.cli.completion import SHELLS
+from tests.cli.typed import conformance_
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
@@ -25,6 +27,17 @@ def test_the_script_for_a_shell_is_printed(
     assert ended.value.code == 0
     assert f"_CONFORMANCE_COMPLETE={shell}_complete" in script
     assert errors == ""
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_the_command_prints_the_same_script(shell: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No variable has to be known for it."""
+    monkeypatch.setattr("click.shell_completion.BashComplete._check_version", lambda *_: None)  # it starts a bash
+
+    done = conformance_("completion", shell)
+
+    assert done.exit_code == 0
+    assert f"_CONFORMANCE_COMPLETE={shell}_complete" in done.stdout
 
 
 @pytest.mark.parametrize(

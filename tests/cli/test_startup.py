@@ -92,6 +92,7 @@ ALLOWED: Mapping[str, frozenset[str]] = {
     "dissect": _ARROW,
     "drift": _ARROW | {"jinja2", "packaging", "psutil"},
     "expect": _REPORTED,
+    "completion": frozenset(),
     "explain": _ARROW,
     "extract": _TARGETS,
     "freeze": _ARROW,
