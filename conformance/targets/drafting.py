@@ -26,6 +26,7 @@ def target_text(spec: TargetSpec) -> str:
     # A target of the conformance suite: docs/target-file.md explains every key.
     name = "mine"
     kind = "server"
+    # not_offered = []    # parts and types of columns that it does not offer: `conformance list profiles`
     <BLANKLINE>
     # The server that runs already.
     [endpoint]
@@ -44,6 +45,8 @@ def _lines(spec: TargetSpec) -> Iterator[str]:
         yield f"project = {quoted(spec.project)}"
     lists = {"capabilities": spec.capabilities, "not_offered": spec.not_offered}
     yield from (f"{key} = {_array(texts)}" for key, texts in lists.items() if texts)
+    if spec.serves and not spec.not_offered:
+        yield "# not_offered = []    # parts and types of columns that it does not offer: `conformance list profiles`"
     if spec.start is not None:
         yield from ("", "# No shell: one word each. A relative path begins at the directory in which the suite runs;")
         yield from ("# {here} is the directory of this file.", "[start]")
