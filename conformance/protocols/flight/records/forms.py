@@ -17,6 +17,9 @@ class Spelling(enum.StrEnum):
     """Fields of no known number come before and after the others."""
     REPEATED = "repeated"
     """Each scalar field comes twice, first with another value: the last one counts."""
+    HALVES = "halves"
+    """Each embedded message comes in two parts, which are merged: a descriptor is its type with half of its path, and
+    the rest."""
 
 
 class Naming(enum.StrEnum):

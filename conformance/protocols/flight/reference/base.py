@@ -96,5 +96,9 @@ class FlightBase:
 
     def key_of(self, message: bytes) -> bytes:
         """The bytes of a descriptor, whatever the order of its fields."""
-        _, command, path = meaning_of(self.decode("FlightDescriptor", message))
+        return self.key_by(self.decode("FlightDescriptor", message))
+
+    def key_by(self, named: ProtoMessage) -> bytes:
+        """As :meth:`key_of`, for a descriptor that was read."""
+        _, command, path = meaning_of(named)
         return descriptor(Descriptor(path=path) if path else Descriptor(cmd=command or b"\x00"))

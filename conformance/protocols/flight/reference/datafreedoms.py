@@ -79,9 +79,9 @@ class GivenUpKeepsWhatCame(FlightService):
     """What came of a DoPut before its client gave it up is stored."""
 
     def given_up(self, came: Sequence[bytes]) -> None:
-        named = self.decode("FlightData", came[0]).last("flight_descriptor") if came else None
+        named = self.decode("FlightData", came[0]).message("flight_descriptor") if came else None
         if named is not None:
-            self.keep(self.key_of(came[0][named.value_start : named.end]), came)
+            self.keep(self.key_by(named), came)
 
 
 @variation("flight-put.given-up-keeps-a-batch", FLIGHT_PROTO)
@@ -96,11 +96,11 @@ class GivenUpKeepsABatch(GivenUpKeepsWhatCame):
 class OneElement(FlightService):
     """A flight is named by a path of one element that is not empty; any other is refused."""
 
-    def key_of(self, message: bytes) -> bytes:
-        path = self.decode("FlightDescriptor", message).texts("path")
+    def key_by(self, named: ProtoMessage) -> bytes:
+        path = named.texts("path")
         if len(path) > 1 or "" in path or any("/" in one for one in path):
             self.refuse(StatusCode.INVALID_ARGUMENT, "the path of a flight has one element")
-        return super().key_of(message)
+        return super().key_by(named)
 
 
 # --- dictionaries in streams --------------------------------------------------------------------------

@@ -39,10 +39,14 @@ class Puts(FlightBase):
             self.given_up(came)
             raise
         named = message_of("FlightData", came[0]) if came else None
-        place = None if named is None else named.last("flight_descriptor")
+        place = None if named is None else self.named(named)
         if place is None:
             self.refuse(StatusCode.INVALID_ARGUMENT, "the first message has no descriptor")
-        self.keep(self.key_of(came[0][place.value_start : place.end]), came)
+        self.keep(self.key_by(place), came)
+
+    def named(self, message: ProtoMessage) -> ProtoMessage | None:
+        """The descriptor of a message, merged from all its occurrences."""
+        return message.message("flight_descriptor")
 
     def given_up(self, came: Sequence[bytes]) -> None:
         """What becomes of the messages of a client that gave the call up: nothing."""

@@ -14,6 +14,7 @@ from conformance.protocols.flight.targets.pieces import pieces_of
 from conformance.protocols.flight.wire.messages import FLIGHT
 from conformance.records import Case
 from conformance.wire.protobuf import read_protobuf
+from conformance.wire.protobufmessages import ProtoField, ProtoMessage
 
 __all__ = ["put_messages", "spelled"]
 
@@ -38,12 +39,24 @@ def spelled(kind: str, message: bytes, how: Spelling) -> bytes:
     """A message of Flight in another form that means the same."""
     if how is Spelling.UNKNOWN_FIELDS:
         return _UNKNOWN + message + _UNKNOWN
-    if how not in (Spelling.REVERSED, Spelling.REPEATED):
+    if how is Spelling.PLAIN:
         return message
     fields = read_protobuf(message, FLIGHT[kind]).message.fields
+    if how is Spelling.HALVES:
+        return b"".join(_halves(one, message) for one in fields)
     if how is Spelling.REVERSED:  # the occurrences of one field keep their order
         return b"".join(message[one.start : one.end] for one in sorted(fields, key=lambda one: -one.number))
     return b"".join(_before(one.number, one.value) + message[one.start : one.end] for one in fields)
+
+
+def _halves(field: ProtoField, message: bytes) -> bytes:
+    """A field as it is, or the occurrences of an embedded message with the first half of its fields and the others."""
+    if not isinstance(field.value, ProtoMessage):
+        return message[field.start : field.end]
+    inside = field.value.fields
+    middle = inside[(len(inside) + 1) // 2].start if len(inside) > 1 else field.end
+    halves = (message[field.value_start : middle], message[middle : field.end])
+    return b"".join(encoding.part(field.number, half) for half in halves if half)
 
 
 def _before(field: int, value: object) -> bytes:

@@ -41,10 +41,24 @@ def test_a_descriptor_means_the_same_in_every_spelling(how: Spelling) -> None:
 
 def test_each_spelling_has_bytes_of_its_own() -> None:
     """Otherwise a case would repeat another one."""
-    ticket = part(1, b"ticket")
+    ticket, data = part(1, b"ticket"), part(1, NAMED) + part(2, b"header")
+    flat = [how for how in Spelling if how is not Spelling.HALVES]  # of the others, none has a message inside
 
-    assert len({spelled("FlightDescriptor", NAMED, how) for how in Spelling}) == len(Spelling)
-    assert len({spelled("Ticket", ticket, how) for how in Spelling}) == len(Spelling) - 1  # one field has one order
+    assert len({spelled("FlightDescriptor", NAMED, how) for how in flat}) == len(flat)
+    assert len({spelled("Ticket", ticket, how) for how in flat}) == len(flat) - 1  # one field has one order
+    assert len({spelled("FlightData", data, how) for how in Spelling}) == len(Spelling)
+
+
+def test_the_halves_of_a_descriptor_are_merged() -> None:
+    """Each has a part of the path, and the last one alone names another flight."""
+    message = message_of("FlightData", spelled("FlightData", part(1, NAMED), Spelling.HALVES))
+
+    assert message is not None
+    halves = message.messages("flight_descriptor")
+    merged = message.message("flight_descriptor")
+    assert merged is not None
+    assert [meaning_of(one) for one in halves] == [(1, b"", ("a",)), (0, b"", ("b",))]
+    assert meaning_of(merged) == (1, b"", ("a", "b"))
 
 
 @pytest.mark.parametrize("written", FlightWriting)

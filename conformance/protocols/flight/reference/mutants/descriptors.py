@@ -13,6 +13,7 @@ from conformance.protocols.flight.records import Descriptor
 from conformance.protocols.flight.reference.register import mutant
 from conformance.protocols.flight.reference.service import FlightService, Messages
 from conformance.protocols.flight.reference.store import Flight, Store
+from conformance.wire.protobufmessages import ProtoMessage
 
 _APART = "flight-descriptor.paths-are-apart"
 _ECHO = {"flight-info.descriptor-is-the-one-asked-for": "it is another one then"}
@@ -111,8 +112,8 @@ class LastEndpointMissing(FlightService):
 class _Alike(FlightService):
     """A service to which some descriptors are the same; its infos name none."""
 
-    def key_of(self, message: bytes) -> bytes:
-        _, command, path = meaning_of(self.decode("FlightDescriptor", message))
+    def key_by(self, named: ProtoMessage) -> bytes:
+        _, command, path = meaning_of(named)
         return self.key(command, path)
 
     def key(self, command: bytes, path: Sequence[str]) -> bytes:

@@ -13,6 +13,7 @@ from conformance.protocols.flight.records import Descriptor
 from conformance.protocols.flight.reference.register import mutant, process_mutant
 from conformance.protocols.flight.reference.service import FlightService, Messages
 from conformance.protocols.flight.reference.store import Batch, Flight, Store
+from conformance.wire.protobufmessages import ProtoMessage
 
 _FOUND = "flight-put.is-found"
 _REDEEMED = "flight-info.tickets-are-redeemed"
@@ -49,6 +50,14 @@ class FirstValueCounts(FlightService):
         if first and first[0].value == 0:
             self.refuse(StatusCode.INVALID_ARGUMENT, "the descriptor is of no type")
         return super().find(message)
+
+
+@mutant("flight-service.last-half-counts", kills=_FOUND)
+class LastHalfCounts(FlightService):
+    """Of a descriptor that comes in two parts the last one counts."""
+
+    def named(self, message: ProtoMessage) -> ProtoMessage | None:
+        return next(reversed(message.messages("flight_descriptor")), None)
 
 
 @mutant("flight-service.ticket-by-its-bytes", kills=_REDEEMED)

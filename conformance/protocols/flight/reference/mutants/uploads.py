@@ -57,9 +57,9 @@ class LastNameCounts(FlightService):
 
     def keep(self, key: bytes, came: Sequence[bytes]) -> None:
         for request in came:
-            place = self.decode("FlightData", request).last("flight_descriptor")
-            if place is not None:
-                key = self.key_of(request[place.value_start : place.end])
+            named = self.decode("FlightData", request).message("flight_descriptor")
+            if named is not None:
+                key = self.key_by(named)
         super().keep(key, came)
 
 
@@ -205,9 +205,9 @@ class _Unfinished(FlightService):
     """A service that stores what came before the client gave a DoPut up."""
 
     def given_up(self, came: Sequence[bytes]) -> None:
-        named = self.decode("FlightData", came[0]).last("flight_descriptor") if came else None
+        named = self.decode("FlightData", came[0]).message("flight_descriptor") if came else None
         if named is not None:
-            key = self.key_of(came[0][named.value_start : named.end])
+            key = self.key_by(named)
             schema, batches = self.table_of(came)
             self.store.put(Flight(key, schema, tuple(map(Batch, self.left([one.rows for one in batches])))))
 
