@@ -5,6 +5,7 @@ from __future__ import annotations
 import configparser
 import os
 import re
+import subprocess
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -19,10 +20,13 @@ from tests.fixtures import ROOT
 GITHUB: Final = ROOT / ".github"
 WORKFLOWS: Final = sorted((GITHUB / "workflows").glob("*.yml"))
 FORMS: Final = sorted(path for path in (GITHUB / "ISSUE_TEMPLATE").glob("*.yml") if path.stem != "config")
+DRAFTS: Final = ROOT / "docs" / "disclosure"
+"""The reports to maintainers, which a source distribution leaves out."""
 COMMANDS: Final = (
     r"\.ci/run",
     r"python -m pip install (tox|'hatchling>=1\.27,<2')",
     r"python -m hatchling build --clean -d dist",
+    r"! grep -n OWNER.REPO pyproject\.toml",
     r'test "\$TAG" = "v\$\(python -m hatchling version\)"',
     r"docker buildx imagetools inspect .* > base-image\.txt",
     r"grep -x '\.\*@sha256:\[0-9a-f\]\\{64\\}' base-image\.txt",
@@ -95,8 +99,7 @@ def test_a_form_can_be_filled_in(form: Path) -> None:
 def test_there_is_a_form_for_each_reason_to_write() -> None:
     """A vulnerability has no form: it is not for the public."""
     assert [form.stem for form in FORMS] == ["bug", "dispute", "false-alarm", "new-target"]
-    (contact,) = read(GITHUB / "ISSUE_TEMPLATE" / "config.yml")["contact_links"]
-    assert contact["url"].endswith("/security/policy")
+    assert "SECURITY.md" in (GITHUB / "ISSUE_TEMPLATE" / "bug.yml").read_text(encoding="utf-8")
 
 
 def test_the_citation_is_of_this_version() -> None:
@@ -107,16 +110,28 @@ def test_the_citation_is_of_this_version() -> None:
     assert citation["version"] == conformance.__version__
     assert citation["license"] == project["license"]
     assert citation["authors"] == project["authors"]
-    assert citation["repository-code"] == project["urls"]["Homepage"]
+    assert citation.get("repository-code") == project.get("urls", {}).get("Homepage")
+    assert f"## {citation['version']} ({citation['date-released']})" in (ROOT / "CHANGELOG.md").read_text("utf-8")
 
 
 def test_every_address_of_the_project_is_below_one() -> None:
     """So that a move changes one text."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    home = project["urls"]["Homepage"]
+    urls = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"].get("urls", {})
 
-    assert all(url.startswith(home) for url in project["urls"].values())
-    assert (GITHUB / "ISSUE_TEMPLATE" / "config.yml").read_text(encoding="utf-8").count(home) == 1
+    assert all(url.startswith(urls["Homepage"]) for url in urls.values())
+    for contact in read(GITHUB / "ISSUE_TEMPLATE" / "config.yml").get("contact_links", []):
+        assert contact["url"] == f"{urls['Homepage']}/security/policy"
+
+
+def test_the_placeholder_of_the_address_is_in_one_place() -> None:
+    """The release workflow looks for it there, and the steps of a release name the file."""
+    names = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False).stdout.split()
+    texts = {name: (ROOT / name).read_bytes() for name in names if (ROOT / name).is_file()}
+    steps = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("## How to release")[2]
+
+    places = {name for name, text in texts.items() if b"OWNER" + b"/REPO" in text}
+    assert places <= {"pyproject.toml", ".github/workflows/release.yml"}
+    assert "`pyproject.toml`" in steps
 
 
 def test_unsent_reports_have_a_policy() -> None:
@@ -125,6 +140,8 @@ def test_unsent_reports_have_a_policy() -> None:
 
     assert "reported to the maintainers before their details are published" in policy
     assert "docs/disclosure/README.md" in policy
+    drafts = (ROOT / "docs" / "disclosure" / "README.md").read_text(encoding="utf-8") if DRAFTS.exists() else policy
+    assert ("No report has been sent yet" in policy) == ("None has been sent yet" in drafts or drafts is policy)
 
 
 def test_no_bytes_of_a_test_hold_the_time() -> None:
