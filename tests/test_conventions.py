@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import configparser
+import hashlib
 import os
 import re
 import subprocess
@@ -25,13 +26,14 @@ DRAFTS: Final = ROOT / "docs" / "disclosure"
 COMMANDS: Final = (
     r"\.ci/run",
     r"python -m pip install (tox|'hatchling>=1\.27,<2')",
-    r"python -m hatchling build --clean -d dist",
     r"! grep -n OWNER.REPO pyproject\.toml",
     r'test "\$TAG" = "v\$\(python -m hatchling version\)"',
     r"docker buildx imagetools inspect .* > base-image\.txt",
     r"grep -x '\.\*@sha256:\[0-9a-f\]\\{64\\}' base-image\.txt",
     r'docker build --file Containerfile --tag conformance --build-arg "BASE=\$\(cat base-image\.txt\)" \.',
     r"docker run --rm conformance --version",
+    r'\.ci/notes "\$TAG" files > notes\.md',
+    r'gh release create "\$TAG" --verify-tag --title "\$TAG" --notes-file notes\.md files/\*',
 )
 """Every command of the workflows but tox."""
 
@@ -50,7 +52,7 @@ def environments() -> set[str]:
     """The environments of tox.ini."""
     ini = configparser.ConfigParser(interpolation=None)
     ini.read(ROOT / "tox.ini", encoding="utf-8")
-    return {name.removeprefix("testenv:") for name in ini.sections()}
+    return {"test", *(name.removeprefix("testenv:") for name in ini.sections())}
 
 
 def test_the_workflows_are_there() -> None:
@@ -82,6 +84,45 @@ def test_a_workflow_may_do_no_more_than_it_needs(workflow: Path) -> None:
         for step in job["steps"]:
             assert re.fullmatch(r"[\w-]+/[\w-]+@(release/)?v\d+", step.get("uses", "a/b@v1"))
             assert "${{" not in step.get("run", ""), "texts reach a script as variables alone"
+
+
+def test_every_supported_python_is_tested() -> None:
+    """The main job has one, and the matrix has the others."""
+    classifiers = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["classifiers"]
+    declared = {line.rpartition(" ")[2] for line in classifiers if re.search(r":: 3\.\d+$", line)}
+    found = read(GITHUB / "workflows" / "ci.yml")["jobs"]
+    (main,) = (
+        step["with"]["python-version"] for step in found["ci"]["steps"] if "setup-python" in step.get("uses", "")
+    )
+
+    assert {main, *found["pythons"]["strategy"]["matrix"]["python"]} == declared
+
+
+def test_nothing_is_published_before_everything_passed() -> None:
+    """The upload waits for the tests, the build and the container; the release for the upload."""
+    release = read(GITHUB / "workflows" / "release.yml")["jobs"]
+
+    assert set(release["publish"]["needs"]) == {"test", "build", "container"}
+    assert release["release"]["needs"] == "publish"
+
+
+def test_the_notes_of_a_release_are_its_section(tmp_path: Path) -> None:
+    """With the sum of each file; a version without a section is an error."""
+    (tmp_path / "a.whl").write_bytes(b"wheel")
+    notes = [str(ROOT / ".ci" / "notes")]
+    log = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    heading = re.findall(r"^## (\d\S*) \(", log, re.MULTILINE)[0]
+
+    made = subprocess.run(
+        [*notes, f"v{heading}", tmp_path], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
+    refused = subprocess.run([*notes, "v9.9.9", tmp_path], cwd=ROOT, capture_output=True, text=True, check=False)
+
+    assert made.splitlines()[1] in log.partition(f"## {heading} ")[2]
+    assert f"{hashlib.sha256(b'wheel').hexdigest()}  a.whl" in made
+    assert "\n## " not in made
+    assert refused.returncode == 1
+    assert "no section of version 9.9.9" in refused.stderr
 
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda path: path.stem)
