@@ -7,6 +7,8 @@ import re
 import tomllib
 from typing import Final
 
+import pytest
+
 import conformance
 from tests.fixtures import ROOT
 
@@ -56,3 +58,25 @@ def test_the_change_log_has_the_version() -> None:
     newest = re.findall(r"^## (\d\S*)(.*)$", log, re.MULTILINE)[0]
     assert newest[0] == conformance.__version__
     assert re.fullmatch(r" \(\d{4}-\d\d-\d\d\)", newest[1])
+
+
+LOG: Final = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("section", re.split(r"(?m)^## ", LOG)[1:], ids=lambda section: section.splitlines()[0])
+def test_a_section_of_the_change_log_begins_with_highlights(section: str) -> None:
+    """At most seven lines, before the first part or item that explains."""
+    first = section.split("\n\n")[1]
+
+    assert 1 <= len(first.splitlines()) <= 7
+    assert "**" not in first
+
+
+def test_sentences_of_what_is_unreleased_are_short() -> None:
+    """At most 35 words, addresses not counted."""
+    section = LOG.partition("## Unreleased\n")[2].partition("\n## ")[0]
+    items = [" ".join(item.split()) for item in re.split(r"\n(?=- |###)|\n\n", section)]
+    plain = [re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", item) for item in items]
+    sentences = [one for item in plain for one in re.split(r"(?<=[.!?])\*{0,2} (?=[\w`*\[])", item)]
+
+    assert [one for one in sentences if len(one.split()) > 35] == []
