@@ -61,6 +61,13 @@ def test_the_readme_shows_a_report() -> None:
     assert len(image) < 150_000
 
 
+def test_the_picture_has_the_numbers_of_its_report() -> None:
+    """`python -m publish.picture` has been run since the report was made."""
+    report, _, shown = picture.PICTURED
+
+    assert picture.numbers(Path(report)).encode() in Path(shown).read_bytes()
+
+
 def test_the_picture_can_be_made_again() -> None:
     """The published report has the finding of the picture, and the page opens it."""
     report, clause, _ = picture.PICTURED
