@@ -9,13 +9,16 @@ and the finding on ``CLAUSE``, without its lists of cases; everything else on th
 from __future__ import annotations
 
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
+import zlib
 from pathlib import Path
 from typing import Final
 
 from conformance.engine.selection import all_clauses
+from conformance.records import Level
 from conformance.report.html import html
 from conformance.report.reading import read_report
 
@@ -28,12 +31,15 @@ PICTURED: Final = (
 """The report, the clause and the file of the picture that the README shows."""
 
 BROWSERS: Final = ("chromium", "chromium-browser", "google-chrome", "chrome")
-SIZE: Final = (1080, 755)
+SIZE: Final = (1080, 744)
 """Width and height in pixels: the finding at the reading size of the README, and no more."""
 DEADLINE: Final = 60
 """Seconds for the browser, which needs about two."""
 COLOURS: Final = "12"
 """The colours that are kept, each as it is and not mixed from dots: the source distribution stays below its bound."""
+
+_END: Final = 12
+"""Bytes of the last chunk of a PNG image."""
 
 _HIDDEN: Final = """
 <style>
@@ -61,6 +67,19 @@ def opened(page: str, clause: str) -> str:
     return f"{start.replace('</head>', _HIDDEN, 1)}{details} open{summary}{found}{after}"
 
 
+def numbers(report: Path) -> str:
+    """What the picture of a report has in its head: the MUST clauses that pass, fail and were not judged."""
+    all_clauses()
+    return read_report(report).counted()[None, Level.MUST].in_words
+
+
+def noted(image: bytes, note: str) -> bytes:
+    """A PNG image with a comment before its end, by which a test knows the numbers that the picture shows."""
+    body = b"iTXtComment\0\0\0\0\0" + note.encode()
+    chunk = struct.pack(">I", len(body) - 4) + body + struct.pack(">I", zlib.crc32(body))
+    return image[:-_END] + chunk + image[-_END:]
+
+
 def main(report: str, clause: str, picture: str) -> None:
     """Write the picture; raises ``SystemExit`` where there is no browser."""
     browser = next(filter(None, map(shutil.which, BROWSERS)), None)
@@ -77,6 +96,7 @@ def main(report: str, clause: str, picture: str) -> None:
     if (smaller := shutil.which("pngquant")) is not None:  # a third of the bytes, which every clone and package has
         made = [smaller, "--force", "--nofs", "--skip-if-larger", "--output", picture, COLOURS, "--", picture]
         subprocess.run(made, check=True, timeout=DEADLINE)  # noqa: S603  # our own picture
+    Path(picture).write_bytes(noted(Path(picture).read_bytes(), numbers(Path(report))))
 
 
 if __name__ == "__main__":

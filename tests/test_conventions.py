@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import configparser
+import hashlib
 import os
 import re
+import subprocess
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -12,6 +14,7 @@ from typing import Any, Final
 
 import pytest
 import yaml
+from packaging.version import Version
 
 import conformance
 from tests.fixtures import ROOT
@@ -19,15 +22,19 @@ from tests.fixtures import ROOT
 GITHUB: Final = ROOT / ".github"
 WORKFLOWS: Final = sorted((GITHUB / "workflows").glob("*.yml"))
 FORMS: Final = sorted(path for path in (GITHUB / "ISSUE_TEMPLATE").glob("*.yml") if path.stem != "config")
+DRAFTS: Final = ROOT / "docs" / "disclosure"
+"""The reports to maintainers, which a source distribution leaves out."""
 COMMANDS: Final = (
     r"\.ci/run",
     r"python -m pip install (tox|'hatchling>=1\.27,<2')",
-    r"python -m hatchling build --clean -d dist",
+    r"! grep -n OWNER.REPO pyproject\.toml",
     r'test "\$TAG" = "v\$\(python -m hatchling version\)"',
     r"docker buildx imagetools inspect .* > base-image\.txt",
     r"grep -x '\.\*@sha256:\[0-9a-f\]\\{64\\}' base-image\.txt",
     r'docker build --file Containerfile --tag conformance --build-arg "BASE=\$\(cat base-image\.txt\)" \.',
     r"docker run --rm conformance --version",
+    r'\.ci/notes "\$TAG" files > notes\.md',
+    r'gh release create "\$TAG" --verify-tag --title "\$TAG" --notes-file notes\.md files/\*',
 )
 """Every command of the workflows but tox."""
 
@@ -46,7 +53,7 @@ def environments() -> set[str]:
     """The environments of tox.ini."""
     ini = configparser.ConfigParser(interpolation=None)
     ini.read(ROOT / "tox.ini", encoding="utf-8")
-    return {name.removeprefix("testenv:") for name in ini.sections()}
+    return {"test", *(name.removeprefix("testenv:") for name in ini.sections())}
 
 
 def test_the_workflows_are_there() -> None:
@@ -80,6 +87,45 @@ def test_a_workflow_may_do_no_more_than_it_needs(workflow: Path) -> None:
             assert "${{" not in step.get("run", ""), "texts reach a script as variables alone"
 
 
+def test_every_supported_python_is_tested() -> None:
+    """The main job has one, and the matrix has the others."""
+    classifiers = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["classifiers"]
+    declared = {line.rpartition(" ")[2] for line in classifiers if re.search(r":: 3\.\d+$", line)}
+    found = read(GITHUB / "workflows" / "ci.yml")["jobs"]
+    (main,) = (
+        step["with"]["python-version"] for step in found["ci"]["steps"] if "setup-python" in step.get("uses", "")
+    )
+
+    assert {main, *found["pythons"]["strategy"]["matrix"]["python"]} == declared
+
+
+def test_nothing_is_published_before_everything_passed() -> None:
+    """The upload waits for the tests, the build and the container; the release for the upload."""
+    release = read(GITHUB / "workflows" / "release.yml")["jobs"]
+
+    assert set(release["publish"]["needs"]) == {"test", "build", "container"}
+    assert release["release"]["needs"] == "publish"
+
+
+def test_the_notes_of_a_release_are_its_section(tmp_path: Path) -> None:
+    """With the sum of each file; a version without a section is an error."""
+    (tmp_path / "a.whl").write_bytes(b"wheel")
+    notes = [str(ROOT / ".ci" / "notes")]
+    log = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    heading = re.findall(r"^## (\d\S*) \(", log, re.MULTILINE)[0]
+
+    made = subprocess.run(
+        [*notes, f"v{heading}", tmp_path], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
+    refused = subprocess.run([*notes, "v9.9.9", tmp_path], cwd=ROOT, capture_output=True, text=True, check=False)
+
+    assert made.splitlines()[1] in log.partition(f"## {heading} ")[2]
+    assert f"{hashlib.sha256(b'wheel').hexdigest()}  a.whl" in made
+    assert "\n## " not in made
+    assert refused.returncode == 1
+    assert "no section of version 9.9.9" in refused.stderr
+
+
 @pytest.mark.parametrize("form", FORMS, ids=lambda path: path.stem)
 def test_a_form_can_be_filled_in(form: Path) -> None:
     """It has a name, a description, and fields with ids of their own, one of which at least has to be filled in."""
@@ -95,28 +141,40 @@ def test_a_form_can_be_filled_in(form: Path) -> None:
 def test_there_is_a_form_for_each_reason_to_write() -> None:
     """A vulnerability has no form: it is not for the public."""
     assert [form.stem for form in FORMS] == ["bug", "dispute", "false-alarm", "new-target"]
-    (contact,) = read(GITHUB / "ISSUE_TEMPLATE" / "config.yml")["contact_links"]
-    assert contact["url"].endswith("/security/policy")
+    assert "SECURITY.md" in (GITHUB / "ISSUE_TEMPLATE" / "bug.yml").read_text(encoding="utf-8")
 
 
-def test_the_citation_is_of_this_version() -> None:
-    """The version of the package, and the authors and licence of the project."""
+def test_the_citation_is_of_the_last_release() -> None:
+    """The newest version of the change log, its date, and the authors and licence of the project."""
     citation = read(ROOT / "CITATION.cff")
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
-    assert citation["version"] == conformance.__version__
+    assert Version(citation["version"]) <= Version(conformance.__version__)
     assert citation["license"] == project["license"]
     assert citation["authors"] == project["authors"]
-    assert citation["repository-code"] == project["urls"]["Homepage"]
+    assert citation.get("repository-code") == project.get("urls", {}).get("Homepage")
+    newest = re.findall(r"^## \d.*$", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)[0]
+    assert newest == f"## {citation['version']} ({citation['date-released']})"
 
 
 def test_every_address_of_the_project_is_below_one() -> None:
     """So that a move changes one text."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    home = project["urls"]["Homepage"]
+    urls = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"].get("urls", {})
 
-    assert all(url.startswith(home) for url in project["urls"].values())
-    assert (GITHUB / "ISSUE_TEMPLATE" / "config.yml").read_text(encoding="utf-8").count(home) == 1
+    assert all(url.startswith(urls["Homepage"]) for url in urls.values())
+    for contact in read(GITHUB / "ISSUE_TEMPLATE" / "config.yml").get("contact_links", []):
+        assert contact["url"] == f"{urls['Homepage']}/security/policy"
+
+
+def test_the_placeholder_of_the_address_is_in_one_place() -> None:
+    """The release workflow looks for it there, and the steps of a release name the file."""
+    names = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False).stdout.split()
+    texts = {name: (ROOT / name).read_bytes() for name in names if (ROOT / name).is_file()}
+    steps = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("## How to release")[2]
+
+    places = {name for name, text in texts.items() if b"OWNER" + b"/REPO" in text}
+    assert places <= {"pyproject.toml", ".github/workflows/release.yml"}
+    assert "`pyproject.toml`" in steps
 
 
 def test_unsent_reports_have_a_policy() -> None:
@@ -125,6 +183,8 @@ def test_unsent_reports_have_a_policy() -> None:
 
     assert "reported to the maintainers before their details are published" in policy
     assert "docs/disclosure/README.md" in policy
+    drafts = (ROOT / "docs" / "disclosure" / "README.md").read_text(encoding="utf-8") if DRAFTS.exists() else policy
+    assert ("No report has been sent yet" in policy) == ("None has been sent yet" in drafts or drafts is policy)
 
 
 def test_no_bytes_of_a_test_hold_the_time() -> None:

@@ -7,11 +7,15 @@ import re
 import tomllib
 from typing import Final
 
+import pytest
+from packaging.version import Version
+
 import conformance
 from tests.fixtures import ROOT
 
 PROJECT: Final = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 SUPPORT: Final = (ROOT / "docs" / "support.md").read_text(encoding="utf-8")
+LOG: Final = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
 INI: Final = configparser.ConfigParser(interpolation=None)
 INI.read(ROOT / "tox.ini", encoding="utf-8")
 
@@ -50,9 +54,33 @@ def test_the_versions_of_pyarrow_are_those_that_tox_installs() -> None:
 
 
 def test_the_change_log_has_the_version() -> None:
-    """The newest section with a version is that of the package, and has a date."""
-    log = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    """The newest version has a date, and is that of the package; code after a release has a later one.
 
-    newest = re.findall(r"^## (\d\S*)(.*)$", log, re.MULTILINE)[0]
-    assert newest[0] == conformance.__version__
-    assert re.fullmatch(r" \(\d{4}-\d\d-\d\d\)", newest[1])
+    Such a version is that of the next release with ``.dev0``, and its changes are under *Unreleased*.
+    """
+    newest, dated = re.findall(r"^## (\d\S*)(.*)$", LOG, re.MULTILINE)[0]
+    assert re.fullmatch(r" \(\d{4}-\d\d-\d\d\)", dated)
+    if "\n## Unreleased\n" in LOG:
+        assert conformance.__version__.endswith(".dev0")
+        assert Version(conformance.__version__) > Version(newest)
+    else:
+        assert newest == conformance.__version__
+
+
+@pytest.mark.parametrize("section", re.split(r"(?m)^## ", LOG)[1:], ids=lambda section: section.splitlines()[0])
+def test_a_section_of_the_change_log_begins_with_highlights(section: str) -> None:
+    """At most seven lines, before the first part or item that explains."""
+    first = section.split("\n\n")[1]
+
+    assert 1 <= len(first.splitlines()) <= 7
+    assert "**" not in first
+
+
+def test_sentences_of_what_is_unreleased_are_short() -> None:
+    """At most 35 words, addresses not counted."""
+    section = LOG.partition("## Unreleased\n")[2].partition("\n## ")[0]
+    items = [" ".join(item.split()) for item in re.split(r"\n(?=- |###)|\n\n", section)]
+    plain = [re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", item) for item in items]
+    sentences = [one for item in plain for one in re.split(r"(?<=[.!?])\*{0,2} (?=[\w`*\[])", item)]
+
+    assert [one for one in sentences if len(one.split()) > 35] == []

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+import shutil
 import sys
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
@@ -23,6 +24,8 @@ from publish.site.published import BOARDS, Published
 
 __all__ = ["Links", "left_out", "linked", "write_guides"]
 
+FILES: Final = "files"
+"""The folder of the site for files of the repository to which guides link, while the repository has no address."""
 CONFIGURED: Final = Path(__file__).with_name("mkdocs.yml")
 LEFT_OUT: Final[Mapping[str, str]] = {
     "docs/clauses.md": "clauses/index.html",
@@ -46,6 +49,7 @@ _CODE: Final = re.compile(r"<a\b.*?</a>|<code>([a-z][a-z0-9-]*\.[a-z0-9.-]+)</co
 """A link, or else code that may be the id of a clause."""
 _INLINE: Final = re.compile(r"<code>[^<]*</code>")
 _OPTION: Final = re.compile(r"(?<![\w-])(--[a-z][a-z-]*)")
+_WHOLE: Final = re.compile(r"\[(?P<text>[^\[\]]*)\]\((?P<path>[^)\s#]*)(?:#[^)\s]*)?\)")
 _FENCE: Final = re.compile(r"^(?: {0,8})(`{3,}|~{3,})")
 
 
@@ -54,12 +58,15 @@ class Links:
 
     def __init__(self, published: Published) -> None:
         self.published = published
+        self.copied: set[str] = set()
+        """The files of the repository that a rewritten link needs below :data:`FILES`."""
 
     @cached_property
     def repository(self) -> str:
-        """The address of the repository, at its main branch."""
+        """The address of the repository, at its main branch; empty while the project has none."""
         project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-        return f"{project['urls']['Homepage']}/blob/main"
+        home = project.get("urls", {}).get("Homepage", "")
+        return f"{home}/blob/main" if home else ""
 
     @cached_property
     def moved(self) -> Mapping[str, str]:
@@ -84,10 +91,18 @@ class Links:
             if mark := _FENCE.match(line):
                 fence = "" if fence and mark[1].startswith(fence) else fence or mark[1]
             if not fence and not mark:
-                named = _NAMED.sub(lambda found: self._titled(found, source), line)
+                named = _WHOLE.sub(lambda found: self._kept(found, source), line)
+                named = _NAMED.sub(lambda found: self._titled(found, source), named)
                 line = _LINK.sub(lambda found: self._led(found, source), named)  # noqa: PLW2901  # with links rewritten
             lines.append(line)
         return "".join(lines)
+
+    def _kept(self, found: re.Match[str], source: str) -> str:
+        """A link, or its text where it leads to a place that the site does not have."""
+        named = posixpath.normpath(posixpath.join(posixpath.dirname(f"docs/{source}"), found["path"]))
+        if self.repository or ":" in found["path"] or not found["path"] or named in self.moved:
+            return found[0]
+        return found[0] if (ROOT / named).is_file() and not _is_draft(named) else found["text"]
 
     def _titled(self, found: re.Match[str], source: str) -> str:
         """A link whose text is the name of a guide's file, with the title of that guide."""
@@ -111,7 +126,15 @@ class Links:
             return posixpath.relpath(place, here) + kept
         if named.startswith("docs/") and not left_out(named.removeprefix("docs/")):
             return found[0]
-        return f"{self.repository}/{named}{anchor}"
+        if self.repository:
+            return f"{self.repository}/{named}{anchor}"
+        self.copied.add(named)
+        return posixpath.relpath(f"{FILES}/{named}", here)
+
+
+def _is_draft(named: str) -> bool:
+    """True for a report to maintainers that is not sent."""
+    return named.startswith("docs/disclosure")
 
 
 def left_out(path: str) -> bool:
@@ -139,6 +162,9 @@ def write_guides(site: Site, published: Published) -> Iterable[Found]:
     config.plugins.events["page_markdown"].append(_rewriting(links))
     config.plugins.events["page_content"].append(_finding(found))
     build(config)
+    for named in sorted(links.copied):
+        (site.into / FILES / named).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(published.root / named, site.into / FILES / named)
     (site.into / "docs" / "404.html").unlink(missing_ok=True)  # its links count from the root of a host
     return found
 

@@ -126,6 +126,9 @@ def _legend() -> Iterator[str]:
         yield f"| {mark} | {means} |\n"
     yield f"| {UNEQUAL} | the rounds differ; the page names both classes |\n"
     yield f"| {UNMEASURED} | not measured: the fault is new or has changed since this path was measured |\n\n"
+    policy = "../SECURITY.md#faults-that-the-suite-finds-in-other-software"
+    yield "The page has classes alone. Details of a crash or hang are public, or "
+    yield f"[wait for the maintainers]({policy}).\n\n"
 
 
 def _sums(report: Mapping[str, Any], clients: Sequence[str]) -> Iterator[str]:

@@ -121,6 +121,12 @@ def table() -> Iterator[str]:
         assert named is not None, "the name is that of a report"
         cells = [*_read(read, name), *_written(written, name)]
         yield f"| {named['run']['target']} | {' | '.join(cells)} |\n"
+    made = [_report(f"readers/{name}")["run"] for name in readers] + [
+        _report(f"writers/{name}")["run"] for name in writers
+    ]
+    days = sorted({run["provenance"]["began"][:10] for run in made})
+    suites = ", ".join(sorted({run["suite"] for run in made}))
+    yield f"\nRuns of {' to '.join(dict.fromkeys((days[0], days[-1])))}, by suite {suites}.\n"
 
 
 _NOTHING: Final = "–"  # noqa: RUF001  # a dash in an empty cell

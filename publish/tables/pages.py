@@ -7,12 +7,14 @@ from typing import Final
 
 from publish.generated import ROOT
 from publish.tables import (
+    avro,
     causes,
     clauses,
     combinations,
     consequences,
     defects,
     flightconsequences,
+    flightservers,
     gaps,
     losses,
     probes,
@@ -25,12 +27,14 @@ from publish.tables import (
 )
 
 TABLES: Final = (
+    avro,
     causes,
     clauses,
     combinations,
     consequences,
     defects,
     flightconsequences,
+    flightservers,
     gaps,
     losses,
     probes,

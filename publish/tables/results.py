@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,6 +18,7 @@ from conformance.disk.files import data_file
 from conformance.engine.corpus import load_corpus
 from conformance.engine.selection import all_clauses
 from conformance.generate.vectors import VectorSet
+from conformance.protocol import DEFAULT_PROTOCOL
 from conformance.protocols.flight.reference.variations import FLIGHT_VARIATIONS
 from conformance.protocols.storage_read.reference.servicevariations import SERVICE_VARIATIONS
 from conformance.records import Level, Outcome, from_json
@@ -30,14 +31,15 @@ from conformance.report.reading import read_report
 from publish.tables import ipc
 from publish.tables.blocks import filled
 
-__all__ = ["FINDINGS", "NAME", "REPORTS", "Finding", "failing", "score", "text"]
+__all__ = ["FINDINGS", "NAME", "REPORTS", "Finding", "failing", "judged", "score", "text"]
 
 NAME: Final = "results.md"
 ROOT: Final = Path(__file__).resolve().parents[2]
 REPORTS: Final = ("bqemulator-1.0.0", "bqemulator-1.0.1", "bqemulator-1.4.0")
 """The reports behind the first findings of the page, by target."""
-OTHERS: Final = ("local-bigquery-0.3.2", "bigquery-local-0.7.1", "bigquery-rs-0.9.0")
+_OTHERS: Final = ("local-bigquery-0.3.2", "bigquery-local-0.7.1", "bigquery-rs-0.9.0")
 """Further servers, whose reports the page only links."""
+_SHOWN: Final = (*REPORTS, *_OTHERS)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -103,12 +105,24 @@ def _mark(outcomes: Mapping[str, Outcome], finding: Finding) -> str:
 
 
 def _reports() -> Iterator[str]:
-    yield "| server | MUST clauses | causes | report |\n|---|---|--:|---|\n"
-    for target in (*REPORTS, *OTHERS):
-        report = read_report(ROOT / "reports" / f"{target}.json")
-        numbers = report.counted()[None, Level.MUST].in_words
-        name, _, version = target.rpartition("-")
-        yield f"| {name} {version} | {numbers} | {len(report.causes)} | [JSON](../reports/{target}.json) |\n"
+    yield from judged([(f"{target.rpartition('-')[0]} {target.rpartition('-')[2]}", target) for target in _SHOWN])
+
+
+def judged(servers: Sequence[tuple[str, str]]) -> Iterator[str]:
+    """A table of servers, each a name and a report below ``reports``, with suite, date and number of cases.
+
+    A sentence below warns where the runs differ in what they asked.
+    """
+    yield "| server | MUST clauses | causes | suite | date | cases | report |\n|---|---|--:|---|---|--:|---|\n"
+    asked = set()
+    for name, file in servers:
+        report = read_report(ROOT / "reports" / f"{file}.json")
+        run, numbers = report.run, report.counted()[None, Level.MUST].in_words
+        asked.add(run.provenance.digests)
+        made = f"{run.suite} | {run.provenance.began[:10]} | {len(run.cases)}"
+        yield f"| {name} | {numbers} | {len(report.causes)} | {made} | [JSON](../reports/{file}.json) |\n"
+    if len(asked) > 1:
+        yield "\nRuns of different dates judged different clauses on different cases: do not compare their totals.\n"
 
 
 def _counts() -> Iterator[str]:
@@ -127,9 +141,12 @@ def _counts() -> Iterator[str]:
 def _time() -> Iterator[str]:
     report = _report("reference")
     cases, readers = len(report["run"]["cases"]), "with" if report["run"]["readers"] else "without"
-    yield f"The last published run judged {cases} cases, {readers} readers, in {report['seconds']:.0f} seconds\n"
+    day = report["run"]["provenance"]["began"][:10]
+    yield f"The published run of {day} judged the {cases} cases of that day,\n"
+    yield f"{readers} readers, in {report['seconds']:.0f}\n"
     machine = f"{report['run']['platform']}, Python {report['run']['python']}"
-    yield f"on two cores ({machine}): [JSON](../reports/reference.json).\n"
+    yield f"seconds on two cores ({machine}): [JSON](../reports/reference.json).\n"
+    yield f"Today there are {len(load_corpus(data_file('cases'), DEFAULT_PROTOCOL))} cases for Storage Read.\n"
 
 
 def score(proof: Mapping[str, Any]) -> Iterator[str]:

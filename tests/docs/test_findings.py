@@ -7,6 +7,7 @@ from typing import Final
 
 import pytest
 
+from publish.tables.ipc import DRIFT_FINDINGS, IPC_FINDINGS
 from publish.tables.results import failing
 from tests.fixtures import ROOT
 
@@ -56,3 +57,43 @@ def test_a_source_is_named_for_each() -> None:
     (*found,) = re.findall(r"^\| \S+ \| [^|]+ \| `[^|]+` \| ([^|]+) \|$", PAGE, re.MULTILINE)
 
     assert [text for text in found if "bytes" not in text and not re.search(r"`[\w/-]+\.(?:py|go|rs|js)`", text)] == []
+
+
+TOLD: Final = (
+    "README.md",
+    *(f"docs/{name}.md" for name in ("results", "findings", "flight-servers", "flight-clients", "clients")),
+)
+"""The pages on what others' software does."""
+_ENDS: Final = re.compile(
+    r"\bends? the process|\bpanic|\bSIG[A-Z]{3,}|process crashes|\bcrash(?:es)? on\b|never (?:answered|finishes)"
+    r"|\bfor ever\b|memory (?:from )?behind|bytes that nobody sent"
+)
+"""What a page says of a crash, a hang or a fault of memory."""
+
+
+def unpublished(page: str) -> list[str]:
+    """The rows, items and paragraphs on a crash, a hang or a fault of memory without a public address."""
+    blocks = re.split(r"\n(?=\n|- |\| )", re.sub(r"```.*?```|!\[[^\]]*\]", "", page, flags=re.DOTALL))
+    return [
+        block.strip() for block in blocks if _ENDS.search(block) and "https://" not in block and "24.0.0" not in block
+    ]
+
+
+@pytest.mark.parametrize("name", TOLD)
+def test_a_crash_has_a_public_address(name: str) -> None:
+    """Or the page says that a report is ready, and nothing else; one that a newer version repairs may be told."""
+    assert unpublished((ROOT / name).read_text(encoding="utf-8")) == []
+
+
+def test_a_crash_without_an_address_is_found() -> None:
+    """In a row, an item or a paragraph; an address in the next one does not count."""
+    assert unpublished("- x 1.0 panics.\n- y: [thread](https://example.org)\n") == ["- x 1.0 panics."]
+    assert unpublished("x 1.0 ends the process\n(https://example.org).\n") == []
+
+
+def test_no_program_of_a_finding_crashes_a_current_release() -> None:
+    """Such a program is in a report to maintainers."""
+    latest = max(DRIFT_FINDINGS, key=lambda each: [int(part) for part in each.version.split(".")]).version
+
+    assert [each.program for each in IPC_FINDINGS if each.ends] == []
+    assert [each.program for each in DRIFT_FINDINGS if each.ends and each.version == latest] == []

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
 import pytest
 
+from conformance.engine.corpus import load_corpus
+from conformance.engine.selection import all_clauses
+from conformance.reference.proven import proven_mutants
 from conformance.report.html import html
 from conformance.report.reading import read_report
 from publish import picture
@@ -57,6 +61,13 @@ def test_the_readme_shows_a_report() -> None:
     assert len(image) < 150_000
 
 
+def test_the_picture_has_the_numbers_of_its_report() -> None:
+    """`python -m publish.picture` has been run since the report was made."""
+    report, _, shown = picture.PICTURED
+
+    assert picture.numbers(Path(report)).encode() in Path(shown).read_bytes()
+
+
 def test_the_picture_can_be_made_again() -> None:
     """The published report has the finding of the picture, and the page opens it."""
     report, clause, _ = picture.PICTURED
@@ -78,3 +89,43 @@ def test_every_attack_has_its_row() -> None:
     page = table.FILE.read_text(encoding="utf-8")
 
     assert set(re.findall(r"^\| `([^`]+)` \|", page, re.MULTILINE)) == set(attacks())
+
+
+_MADE: Final = re.compile(r"<!-- made: \w+ -->.*?<!-- end -->|```.*?```", re.DOTALL)
+_SHARE: Final = re.compile(r"\b\d[\d,]* of (?:the )?\d[\d,]* (?:(?:written|named) cases|clauses|mutants)\b")
+_TOTAL: Final = re.compile(r"\b(\d{3,}) (?:written |named )?(cases|clauses|mutants)\b")
+
+
+def counts_by_hand(text: str, totals: Mapping[str, int]) -> list[str]:
+    """Shares and totals of the suite that a page has outside its generated parts, in a section without a date."""
+    sections = re.split(r"(?m)^#+ .*$", _MADE.sub("", text))
+    undated = [section for section in sections if not re.search(r"\d{4}-\d\d-\d\d", section)]
+    shares = [share[0] for section in undated for share in _SHARE.finditer(section)]
+    return shares + [one[0] for section in undated for one in _TOTAL.finditer(section) if int(one[1]) == totals[one[2]]]
+
+
+TOTALS: Final = {
+    "cases": len(load_corpus(protocol=None)),
+    "clauses": len(all_clauses()),
+    "mutants": len(proven_mutants()),
+}
+
+
+@pytest.mark.parametrize(
+    "page", [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))], ids=lambda page: page.name
+)
+def test_a_count_is_generated_or_has_a_date(page: Path) -> None:
+    """A number that grows with the suite comes from the suite, or the section says of which day it is."""
+    if "made by `python -m publish.refresh`" in (text := page.read_text(encoding="utf-8")):
+        return
+    assert counts_by_hand(text, TOTALS) == []
+
+
+def test_a_count_by_hand_is_found() -> None:
+    """Outside the generated parts, in a section without a date."""
+    totals = {"cases": 400, "clauses": 700, "mutants": 900}
+
+    assert counts_by_hand("## A\n300 of 328 written cases.\n", totals) == ["300 of 328 written cases"]
+    assert counts_by_hand("## A\nIt has 700 clauses, and 699 clauses.\n", totals) == ["700 clauses"]
+    assert counts_by_hand("## A\nOn 2026-11-30: 300 of 328 written cases.\n", totals) == []
+    assert counts_by_hand("## A\n<!-- made: b -->\n700 clauses\n<!-- end -->\n", totals) == []

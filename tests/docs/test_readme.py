@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import configparser
 import importlib.util
+import json
 import re
 from pathlib import Path
 from typing import Final
@@ -15,6 +16,8 @@ from conformance.cli._group import COMMANDS, cli
 from conformance.engine.outcomes import WHOLE_CASE
 from conformance.engine.selection import all_clauses
 from conformance.records import Level
+from publish.emulators import FLIGHT, PERFECT, SERVERS
+from publish.tables.readme import HEADLINES, Headline
 from publish.tables.results import FINDINGS, REPORTS, Finding, failing
 from tests.fixtures import ROOT
 
@@ -114,6 +117,40 @@ def test_a_finding_is_in_a_report(finding: Finding) -> None:
     assert clauses <= {*all_clauses(), WHOLE_CASE}
 
 
+@pytest.mark.parametrize("line", HEADLINES, ids=lambda each: f"{each.name}-{each.clauses[0]}")
+def test_a_line_of_the_readme_is_in_its_reports(line: Headline) -> None:
+    """In each report, each clause fails for the reason, on the case; the name is that of the reports' software."""
+    for report in line.reports:
+        deviations = json.loads((ROOT / "reports" / f"{report}.json").read_text(encoding="utf-8"))["deviations"]
+        for clause in line.clauses:
+            assert any(
+                clause in each["clauses"]
+                and each["outcome"] == "fail"
+                and line.reason in each["reason"]
+                and any(line.shown in case for case in each["cases"])
+                for each in deviations
+            ), f"{report} does not show it on {clause}"
+    assert [target for target in line.targets() if line.name not in target] == []
+    assert "{who}" in line.what
+
+
+@pytest.mark.parametrize("line", [each for each in HEADLINES if each.harm], ids=lambda each: each.situation)
+def test_the_harm_in_the_readme_was_measured(line: Headline) -> None:
+    """The consequence matrix has the class of each client that stands for the line."""
+    situations = json.loads((ROOT / "reports" / "clients.json").read_text(encoding="utf-8"))["situations"]
+    (cells,) = (each["cells"] for each in situations if each["id"] == line.situation)
+
+    assert {client: cells[client]["class"] for client in line.harm} == line.harm
+
+
+def test_the_readme_has_no_finding_of_its_own() -> None:
+    """Every line on a finding is generated, and no line counts emulators."""
+    found = README.partition("## What it has found\n")[2].partition("\n## ")[0]
+    made = found.partition("<!-- made: found -->\n")[2].partition("<!-- end -->")[0]
+
+    assert [line for line in found.splitlines() if line.startswith("- ")] == made.splitlines()
+
+
 @pytest.mark.parametrize("target", REPORTS[1:])
 def test_values_arrive_as_they_were_put_in(target: str) -> None:
     """The statements of docs/results.md on what the later versions do well."""
@@ -137,3 +174,15 @@ def test_every_command_has_its_statuses() -> None:
     table = text.partition("## Per command")[2]
 
     assert [name for name in COMMANDS if f"`{name}" not in table] == []
+
+
+def test_the_readme_counts_what_is_published() -> None:
+    """Emulators by name and not by version, Flight servers without the suite's own, and projects of libraries."""
+    words = ("", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+    emulators = {name.rpartition("-")[0] for name in SERVERS}
+    flight = [name for name in FLIGHT if name not in PERFECT]
+    same = {"pyarrow-validated": "arrow-cpp", "pyarrow": "arrow-cpp"}
+    projects = {same.get(path.stem, path.stem) for path in (ROOT / "reports").glob("*ers/*.json")}
+
+    servers = f"{words[len(emulators)]} emulators, {words[len(flight)]} Flight servers"
+    assert f": {servers}, and readers and writers of {words[len(projects)]} projects" in README

@@ -11,7 +11,8 @@ from publish.site.guides import CONFIGURED, Links, left_out, linked
 from publish.site.published import Published
 
 LINKS = Links(Published())
-CODE = "https://github.com/OWNER/REPO/blob/main"
+CODE = "../files"
+"""Where files of the repository are while it has no address."""
 
 
 @pytest.mark.parametrize(
@@ -27,9 +28,8 @@ CODE = "https://github.com/OWNER/REPO/blob/main"
         ("clients.md", "consequences.md#paths", "../clients/index.html"),
         ("query-results.md", "query-consequences.md", "../clients/queries.html"),
         ("clients.md", "flight-consequences.md", "../clients/flight.html"),
-        ("faq.md", "../CONTRIBUTING.md#releases", f"{CODE}/CONTRIBUTING.md#releases"),
-        ("dev/testing.md", "../../tox.ini", f"{CODE}/tox.ini"),
-        ("results.md", "disclosure/go-panic.md", f"{CODE}/docs/disclosure/go-panic.md"),
+        ("faq.md", "../CONTRIBUTING.md#releases", f"{CODE}/CONTRIBUTING.md"),
+        ("dev/testing.md", "../../tox.ini", f"../{CODE}/tox.ini"),
         ("faq.md", "terms.md#evidence", "terms.md#evidence"),
         ("faq.md", "https://example.org/clauses.md", "https://example.org/clauses.md"),
         ("faq.md", "#below", "#below"),
@@ -38,6 +38,27 @@ CODE = "https://github.com/OWNER/REPO/blob/main"
 def test_a_link_is_rewritten(source: str, link: str, led: str) -> None:
     """To a page of the site, to the repository, or not at all."""
     assert LINKS.rewritten(f"see [this]({link}).\n", source) == f"see [this]({led}).\n"
+
+
+def test_a_link_to_nothing_of_the_site_is_its_text() -> None:
+    """A draft of a report to maintainers, and a folder."""
+    assert LINKS.rewritten("[a](disclosure/go-panic.md), [b](../cases), [c](../tox.ini)\n", "results.md") == (
+        f"a, b, [c]({CODE}/tox.ini)\n"
+    )
+
+
+def test_links_lead_to_the_repository_once_it_has_an_address() -> None:
+    """The files are not copied then."""
+    links = Links(Published())
+    links.__dict__["repository"] = "https://example.org/suite/blob/main"
+
+    rewritten = links.rewritten("[a](../tox.ini#x), [b](../cases)\n", "faq.md")
+
+    assert (
+        rewritten
+        == "[a](https://example.org/suite/blob/main/tox.ini#x), [b](https://example.org/suite/blob/main/cases)\n"
+    )
+    assert links.copied == set()
 
 
 def test_code_is_left_as_it_is() -> None:
