@@ -7,11 +7,12 @@ import re
 import pytest
 
 from publish.generated import ROOT
-from publish.site.guides import CONFIGURED, Links, left_out, linked
+from publish.site.guides import CONFIGURED, Links, by_width, left_out, linked
 from publish.site.published import Published
 
-LINKS = Links(Published())
-CODE = "https://github.com/OWNER/REPO/blob/main"
+SOURCE = "https://github.com/someone/somewhere"
+LINKS = Links(Published(), SOURCE)
+CODE = f"{SOURCE}/blob/main"
 
 
 @pytest.mark.parametrize(
@@ -29,7 +30,6 @@ CODE = "https://github.com/OWNER/REPO/blob/main"
         ("clients.md", "flight-consequences.md", "../clients/flight.html"),
         ("faq.md", "../CONTRIBUTING.md#releases", f"{CODE}/CONTRIBUTING.md#releases"),
         ("dev/testing.md", "../../tox.ini", f"{CODE}/tox.ini"),
-        ("results.md", "disclosure/go-panic.md", f"{CODE}/docs/disclosure/go-panic.md"),
         ("faq.md", "terms.md#evidence", "terms.md#evidence"),
         ("faq.md", "https://example.org/clauses.md", "https://example.org/clauses.md"),
         ("faq.md", "#below", "#below"),
@@ -38,6 +38,37 @@ CODE = "https://github.com/OWNER/REPO/blob/main"
 def test_a_link_is_rewritten(source: str, link: str, led: str) -> None:
     """To a page of the site, to the repository, or not at all."""
     assert LINKS.rewritten(f"see [this]({link}).\n", source) == f"see [this]({led}).\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "link", "led", "file"),
+    [
+        ("faq.md", "../CONTRIBUTING.md#releases", "../files/CONTRIBUTING.md.html", "CONTRIBUTING.md"),
+        ("dev/testing.md", "../../tox.ini", "../../files/tox.ini.html", "tox.ini"),
+        ("clients.md", "examples/client", "../files/docs/examples/client/index.html", "docs/examples/client"),
+        ("results.md", "disclosure/any.md", "../files/SECURITY.md.html", "SECURITY.md"),
+        ("results.md", "../nowhere.md", "../index.html", ""),
+    ],
+)
+def test_without_a_repository_a_file_has_a_page(source: str, link: str, led: str, file: str) -> None:
+    """A link to an address that does not exist yet would be dead; what is not published leads to the reason."""
+    links = Links(Published(), "")
+
+    assert links.rewritten(f"see [this]({link}).\n", source) == f"see [this]({led}).\n"
+    assert links.files == ({file} if file else set())
+
+
+def test_columns_of_signs_are_narrow_and_those_of_sentences_wide() -> None:
+    """By the cells below the head; a table without rows, or with other cells in a row, is left as it is."""
+    head = "<table><thead><tr><th>found</th><th>1.0.0</th></tr></thead>"
+    row = f"<tr><td>{'word ' * 20}</td><td>●</td></tr></table>"
+
+    assert by_width(head + row) == (
+        "<table><thead><tr><th class=prose>found</th><th class=mark>1.0.0</th></tr></thead>"
+        f"<tr><td class=prose>{'word ' * 20}</td><td class=mark>●</td></tr></table>"
+    )
+    assert by_width(f"{head}</table>") == f"{head}</table>"
+    assert by_width(f"{head}<tr><td>x</td></tr></table>") == f"{head}<tr><td>x</td></tr></table>"
 
 
 def test_code_is_left_as_it_is() -> None:
