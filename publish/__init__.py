@@ -11,7 +11,6 @@ command                             makes
 ``python -m publish.untrusted``     ``reports/untrusted.json``: what gets through each call that reads Arrow data
 ``python -m publish.dialects``      ``publish/dialects.json``: what engines answer to wrong readings of restrictions
 ``python -m publish.costs``         ``tests/costs.json``: what the tests cost, and its table in ``docs/dev``
-``python -m publish.picture``       the picture of a report in the README
 ``python -m publish.site``          ``site/``: a page of everything that is published, and the guides
 ``python -m publish.refresh``       all that is made from the suite itself: schemas, golden files, tables, snapshots
 =================================== ==================================================================================

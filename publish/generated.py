@@ -64,6 +64,7 @@ PARTS: Final = (
     Part("frozen", _by("publish.golden", "frozen")),
     Part("shown", _by("publish.shown")),
     Part("tables", _by("publish.tables.pages"), after=("vectors",)),
+    Part("picture", _by("publish.picture")),
     Part("faults", _by("tests.faults.page")),
     Part("attacks", _by("tests.hostile.table")),
     Part("wire", _by("tests.wire.snapshots"), of_pyarrow=True),

@@ -1,103 +1,128 @@
-"""The picture of a report at the top of the README: one report, with one finding open.
+"""The picture of a report at the top of the README: one report, with one finding open, in light and dark.
 
-The picture is a screenshot of the page of a published report by a headless Chromium. It shows the head of the report
-and the finding on ``CLAUSE``, without its lists of cases; everything else on the page is hidden.
-
-    python -m publish.picture [REPORT.json CLAUSE PICTURE.png]
+The pictures are screenshots of the page of a published report by a headless Chromium: its head, and the finding on
+``CLAUSE`` with its bytes; everything else on the page is hidden. ``picture.json`` has what they say. They are the part
+``picture`` of :mod:`publish.refresh`, which takes them anew where the report says something else.
 """
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import json
 import shutil
-import struct
 import subprocess
 import sys
 import tempfile
-import zlib
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from conformance.engine.selection import all_clauses
 from conformance.records import Level
+from conformance.report.document import Report
 from conformance.report.html import html
 from conformance.report.reading import read_report
+from publish.generated import ROOT, Files
 
-ROOT: Final = Path(__file__).resolve().parents[1]
-PICTURED: Final = (
-    str(ROOT / "reports" / "bqemulator-1.4.0.json"),
-    "framing.schema-without-end-of-stream",
-    str(ROOT / "docs" / "report.png"),
+__all__ = ["PICTURES", "SAYS", "render", "said"]
+
+REPORT: Final = ROOT / "reports" / "bqemulator-1.4.0.json"
+CLAUSE: Final = "framing.schema-without-end-of-stream"
+PICTURES: Final[Mapping[Path, bool]] = {
+    ROOT / "docs" / "report.png": False,
+    ROOT / "docs" / "report-dark.png": True,
+}
+"""The files of the pictures, and whether each is dark."""
+SAYS: Final = Path(__file__).with_name("picture.json")
+"""What the pictures say, and the digest of each."""
+WIDTH: Final = 960
+"""In pixels: a finding at the reading size of the README."""
+MARGIN: Final = 20
+"""Pixels below the last element, which is whole."""
+DEADLINE: Final = 120
+"""Seconds for each command that makes a picture smaller; they need about two."""
+SMALLER: Final = (
+    ("pngquant", "--force", "--nofs", "--skip-if-larger", "--output", "{0}", "32", "--", "{0}"),
+    ("zopflipng", "-y", "{0}", "{0}"),
 )
-"""The report, the clause and the file of the picture that the README shows."""
+"""The commands, where they are installed: 32 colours, each as it is and not mixed from dots."""
 
-BROWSERS: Final = ("chromium", "chromium-browser", "google-chrome", "chrome")
-SIZE: Final = (1080, 744)
-"""Width and height in pixels: the finding at the reading size of the README, and no more."""
-DEADLINE: Final = 60
-"""Seconds for the browser, which needs about two."""
-COLOURS: Final = "12"
-"""The colours that are kept, each as it is and not mixed from dots: the source distribution stays below its bound."""
-
-_END: Final = 12
-"""Bytes of the last chunk of a PNG image."""
-
-_HIDDEN: Final = """
-<style>
-main { padding-bottom: 0; }
-main > .wide, main > table, .controls, main > h2, main > p:not(.verdict), footer, .head, section:not(.failed),
-.cause h3 + p, .tiles,
-summary .text, .bars dt:nth-of-type(n+2), .bars dd:nth-of-type(n+2),
-.body .facts dt:nth-of-type(4), .body .facts dd:nth-of-type(4),
-.body .facts dt:nth-of-type(6), .body .facts dd:nth-of-type(6),
-.facts dt:nth-of-type(n+8), .facts dd:nth-of-type(n+8), details:not([open]) { display: none; }
-</style>
-</head>"""
+_SHOW: Final = """((clause) => {
+  const card = document.getElementById(`clause--${clause}`).closest("details");
+  const cause = card.closest(".cause"), section = cause.closest("section");
+  card.open = true;
+  const kept = new Set([document.querySelector("h1"), document.querySelector(".verdict"), section]);
+  for (const one of document.querySelector("main").children)
+    if (!kept.has(one) && !one.matches(".bars")) one.hidden = true;
+  for (const one of section.children) if (one !== cause && one.tagName !== "H2") one.hidden = true;
+  for (const one of cause.children) if (one !== card && !one.matches("h3, h3 + p")) one.hidden = true;
+  document.querySelectorAll(".bars > :nth-child(n+3)").forEach((one) => { one.hidden = true; });
+  for (const name of card.querySelectorAll("dl.facts dt"))
+    if (!["required", "observed", "source", "breaks"].includes(name.textContent))
+      name.hidden = name.nextElementSibling.hidden = true;
+  document.querySelector("main").style.padding = "1.2rem 1.25rem";
+  return Math.ceil(card.getBoundingClientRect().bottom + scrollY);
+})"""
 
 
-def opened(page: str, clause: str) -> str:
-    """The page of a report with the finding on ``clause`` open and other parts hidden.
+def render() -> Files:
+    """The pictures and what they say: those that are there, if they say what the report does; else new ones.
 
-    Raises ``ValueError`` where the report has no such finding.
+    Exits where pictures are to be taken and no browser is there.
     """
-    before, found, after = page.partition(f'<dt id="clause--{clause}">')
-    if not found:
-        message = f"expected a report with a finding on {clause}, which this one does not have"
-        raise ValueError(message)
-    start, details, summary = before.rpartition("<details")
-    return f"{start.replace('</head>', _HIDDEN, 1)}{details} open{summary}{found}{after}"
+    all_clauses()  # which say what is required
+    report = read_report(REPORT)
+    there = {path: path.read_bytes() for path in (*PICTURES, SAYS) if path.exists()}
+    if len(there) == len(PICTURES) + 1 and there[SAYS].decode() == _written(said(report), there):
+        return there
+    taken = dict(_taken(report))
+    return {**taken, SAYS: _written(said(report), taken)}
 
 
-def numbers(report: Path) -> str:
-    """What the picture of a report has in its head: the MUST clauses that pass, fail and were not judged."""
-    all_clauses()
-    return read_report(report).counted()[None, Level.MUST].in_words
+def said(report: Report) -> dict[str, Any]:
+    """What the pictures say of a report; raises ``ValueError`` where it has no finding with bytes on the clause."""
+    for item in (item for cause in report.causes for item in report.parts(cause.own)):
+        if item.clauses[0] == CLAUSE and item.evidence is not None:
+            return {
+                "report": report.run.target,
+                "summary": report.summary,
+                "must": report.counted()[None, Level.MUST].in_words,
+                "causes": len(report.causes),
+                "clause": CLAUSE,
+                "required": item.required,
+                "observed": item.text,
+                "cases": len(item.cases),
+                "bytes": [f"{line.offset:#06x} {line.hex}" for line in item.evidence.lines if line.marked],
+                "replay": item.replay,
+            }
+    message = f"expected a report with a finding on {CLAUSE}, which that on {report.run.target} does not have"
+    raise ValueError(message)
 
 
-def noted(image: bytes, note: str) -> bytes:
-    """A PNG image with a comment before its end, by which a test knows the numbers that the picture shows."""
-    body = b"iTXtComment\0\0\0\0\0" + note.encode()
-    chunk = struct.pack(">I", len(body) - 4) + body + struct.pack(">I", zlib.crc32(body))
-    return image[:-_END] + chunk + image[-_END:]
+def _written(says: Mapping[str, Any], pictures: Mapping[Path, bytes]) -> str:
+    digests = {path.name: hashlib.sha256(pictures[path]).hexdigest() for path in PICTURES}
+    return json.dumps({**says, "sha256": digests}, indent=1, ensure_ascii=False) + "\n"
 
 
-def main(report: str, clause: str, picture: str) -> None:
-    """Write the picture; raises ``SystemExit`` where there is no browser."""
-    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if browser is None:
-        sys.exit(f"expected a browser to take the picture with: one of {', '.join(BROWSERS)}")
-    with tempfile.TemporaryDirectory() as folder:
-        page = Path(folder) / "report.html"
-        all_clauses()
-        page.write_text(opened(html(read_report(Path(report))), clause), encoding="utf-8")
-        options = ("--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", f"--user-data-dir={folder}/user")
-        size = f"--window-size={SIZE[0]},{SIZE[1]}"
-        command = [browser, *options, size, f"--screenshot={Path(picture).resolve()}", page.as_uri()]
-        subprocess.run(command, check=True, stderr=subprocess.DEVNULL, timeout=DEADLINE)  # noqa: S603  # our own page
-    if (smaller := shutil.which("pngquant")) is not None:  # a third of the bytes, which every clone and package has
-        made = [smaller, "--force", "--nofs", "--skip-if-larger", "--output", picture, COLOURS, "--", picture]
-        subprocess.run(made, check=True, timeout=DEADLINE)  # noqa: S603  # our own picture
-    Path(picture).write_bytes(noted(Path(picture).read_bytes(), numbers(Path(report))))
+def _taken(report: Report) -> Iterator[tuple[Path, bytes]]:
+    """Each picture, taken now."""
+    from tests.report.browser import CHROMIUM, Browser  # noqa: PLC0415  # only where a picture is taken
 
-
-if __name__ == "__main__":
-    main(*(sys.argv[1:] or PICTURED))
+    if CHROMIUM is None:
+        sys.exit(f"the pictures in docs/ do not say what {REPORT.name} says: expected Chromium, to take them anew")
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, Browser(Path(folder) / "user") as browser:
+        page, file = Path(folder) / "report.html", Path(folder) / "picture.png"
+        page.write_text(html(report), encoding="utf-8")
+        for path, dark in PICTURES.items():
+            browser.open(page, width=WIDTH, dark=dark)
+            height = browser.evaluate(f"{_SHOW}({json.dumps(CLAUSE)})") + MARGIN
+            clip = {"x": 0, "y": 0, "width": WIDTH, "height": height, "scale": 1}
+            shot = browser.ask("Page.captureScreenshot", format="png", captureBeyondViewport=True, clip=clip)
+            file.write_bytes(base64.b64decode(shot["data"]))
+            for program, *arguments in SMALLER:
+                if (found := shutil.which(program)) is not None:
+                    command = [found, *(argument.format(file) for argument in arguments)]
+                    # A third of the bytes, which every clone and package has; the picture is our own.
+                    subprocess.run(command, check=True, timeout=DEADLINE, stdout=subprocess.DEVNULL)  # noqa: S603
+            yield path, file.read_bytes()

@@ -6,7 +6,7 @@ It is made only from the JSON report, so the page of a run can be made wherever 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -16,7 +16,7 @@ from conformance.engine.result import NOT_JUDGED, Result
 from conformance.engine.standing import Standing
 from conformance.records import Level, Outcome
 from conformance.report.badge import badge_svg
-from conformance.report.document import DeviationResult, Report, document
+from conformance.report.document import CauseResult, DeviationResult, Report, document
 from conformance.report.pages import Fill, page, page_within
 from conformance.report.summary import header, headline, level_of, question_of, section_of, summarise
 
@@ -34,7 +34,7 @@ def html(report: Report, *, fill: Fill = page) -> str:
     """The page of ``report``; ``fill`` fills its template."""
     # A run that passes has failures of MAY clauses alone.
     titles = {} if report.failed else {"failed": "Optional"}
-    sections = [(key, titles.get(key, title), list(report.grouped(outcomes))) for key, title, outcomes in _SECTIONS]
+    sections = [(key, titles.get(key, title), _grouped(report, outcomes)) for key, title, outcomes in _SECTIONS]
     return page_within(
         "report",
         fill=fill,
@@ -47,11 +47,28 @@ def html(report: Report, *, fill: Fill = page) -> str:
         levels=list(Level),
         sections=sections,
         held_clauses=_held(report),
-        first=_first([item for _, _, groups in sections for _, items in groups for item in items]),
+        first=_first([item for _, _, groups in sections for _, items, _ in groups for item in items]),
         clauses=EXPLAINED,
         anchor=clause_anchor,
         question=question_of,
+        says=_says,
     )
+
+
+def _says(cause: CauseResult, clause: str) -> str:
+    """The heading of a cause: what the clause of its first finding requires; what was found is on the card below."""
+    about = EXPLAINED.get(clause)
+    return " ".join(about.explanation.split("\n\n")[0].split()) if about else cause.title
+
+
+def _grouped(
+    report: Report, outcomes: Collection[Outcome]
+) -> list[tuple[CauseResult | None, list[DeviationResult], int]]:
+    """The deviations by cause, and how many of them are the cause's own; those behind them follow from it."""
+    return [
+        (cause, items, sum(one.outcome in outcomes for one in report.parts(cause.own)) if cause else len(items))
+        for cause, items in report.grouped(outcomes)
+    ]
 
 
 def _hidden(report: Report) -> int:

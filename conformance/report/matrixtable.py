@@ -237,13 +237,15 @@ class Matrix:
 
     @property
     def sorted(self) -> list[Implementation]:
-        """The implementations by the share of their MUST clauses that pass, then by the share that fails."""
+        """The implementations by name and version: reports of different versions and dates judge different numbers of
+        clauses, and are no ranking.
+        """
 
-        def rank(item: Implementation) -> tuple[float, float]:
-            cell = item.must
-            return (-cell.passed / (cell.total or 1), cell.failed / (cell.total or 1))
+        def place(item: Implementation) -> list[tuple[int, str]]:
+            parts = re.split(r"(\d+)", " ".join(item.title).casefold())
+            return [(int(part), "") if part.isdecimal() else (-1, part) for part in parts]
 
-        return sorted(self.implementations, key=rank)
+        return sorted(self.implementations, key=place)
 
     @property
     def rows(self) -> Iterator[MatrixRow]:

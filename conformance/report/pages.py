@@ -18,6 +18,7 @@ import jinja2
 from markupsafe import Markup, escape
 
 from conformance.engine.events import Evidence, Line
+from conformance.report.readings import readings
 from conformance.report.summary import Cell
 
 __all__ = ["LARGEST", "TEMPLATES", "Fill", "environment", "page", "page_within", "script"]
@@ -46,6 +47,7 @@ def environment(loader: jinja2.BaseLoader, **names: Any) -> jinja2.Environment:
     made.filters["prose"] = _prose
     made.filters["shade"] = _shade
     made.filters["quoted"] = _quoted
+    made.filters["readings"] = readings
     made.globals.update({"clause_page": _no_page, **names})
     return made
 

@@ -24,7 +24,7 @@ def write_boards(site: Site, published: Published) -> None:
     for board, matrix in published.matrices.items():
         _write_board(site, board, matrix, published)
     boards = [(board, matrix) for board, matrix in published.matrices.items() if board.slug in LIBRARIES]
-    site.show("libraries/index.html", "libraries", boards=boards)
+    site.show("libraries/index.html", "libraries", boards=boards, runs=published.runs_of(*LIBRARIES))
 
 
 def _write_board(site: Site, board: Board, matrix: Matrix, published: Published) -> None:

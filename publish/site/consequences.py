@@ -157,27 +157,44 @@ def _legend() -> list[Kind]:
 
 WIDE, HIGH, GAP = 4, 16, 6
 """The size of a cell of the picture, and the space between chapters, in units of the picture."""
+NAMED, APART = 0.0155, 0.05
+"""The share of the width that the name of a chapter needs on a wide screen and on a narrow one."""
 
 
 def picture(mapped: Mapped) -> dict[str, Any]:
     """The small form: a row for each client, a column for each fault; a path of rectangles for each colour."""
-    clients, place, columns = mapped.gravest_first(), 0, []
-    for _, rows in mapped.groups:
+    clients, place, columns = mapped.gravest_first(), 0, list[tuple[int, Mapping[str, Any]]]()
+    begins: list[tuple[str, int]] = []
+    pitch = round(sum(len(rows) * WIDE + GAP for _, rows in mapped.groups) * NAMED)
+    for name, rows in mapped.groups:
+        begins.append((name, place))
         for row in rows:
             columns.append((place, row))
             place += WIDE
-        place += GAP
+        place += max(GAP, pitch - len(rows) * WIDE)
     drawn: dict[str, list[str]] = {}
     for at, client in enumerate(clients):
         for key, begin, end in _runs(mapped, columns, client):
             drawn.setdefault(key, []).append(f"M{begin} {at * (HIGH + 2)}h{end - begin}v{HIGH}h-{end - begin}z")
+    width = columns[-1][0] + WIDE
     return {
-        "width": place - GAP,
+        "width": width,
+        "names": list(_names(begins, width)),
+        "longest": max(len(name) for name, _ in begins),
         "height": len(clients) * (HIGH + 2) - 2,
         "row": HIGH + 2,
         "clients": clients,
-        "drawn": {key: "".join(parts) for key, parts in drawn.items() if key != "na"},
+        "drawn": {key: "".join(parts) for key, parts in drawn.items()},
     }
+
+
+def _names(begins: Sequence[tuple[str, int]], width: int) -> Iterator[tuple[str, float, bool]]:
+    """The name of each chapter, its place in percent, and whether a narrow screen has no room for it."""
+    shown = -width
+    for name, place in begins:
+        close = place - shown < width * APART
+        yield name, round(100 * place / width, 2), close
+        shown = shown if close else place
 
 
 def _runs(

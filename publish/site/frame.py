@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import posixpath
+import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -13,8 +14,9 @@ import jinja2
 
 from conformance.disk.files import write_whole
 from conformance.report.pages import TEMPLATES, Fill, environment, page
+from publish.generated import ROOT
 
-__all__ = ["HEADER", "LIBRARIES", "Site", "clause_path"]
+__all__ = ["HEADER", "LIBRARIES", "Site", "clause_path", "repository"]
 
 HEADER: Final = (
     ("Servers", "servers/index.html"),
@@ -36,11 +38,20 @@ def clause_path(clause: str) -> str:
 
 
 @functools.cache
+def repository() -> str:
+    """The address of the repository; empty until it has one."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    addresses = project.get("urls", {})
+    address = str(addresses.get("Source") or addresses.get("Homepage") or "").rstrip("/")
+    return "" if "OWNER" in address else address
+
+
+@functools.cache
 def _templates() -> jinja2.Environment:
     """The site's own templates, and those of reports inside its frame."""
     own = jinja2.FileSystemLoader(Path(__file__).parent / "templates")
     loader = jinja2.ChoiceLoader([own, TEMPLATES, jinja2.PrefixLoader({"report": TEMPLATES})])
-    return environment(loader, menu=HEADER)
+    return environment(loader, menu=HEADER, source=repository())
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

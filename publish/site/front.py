@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 import conformance
+from conformance.contain.text import many
 from conformance.engine.selection import all_clauses
 from publish.site.consequences import KINDS, Mapped, picture
+from publish.site.files import CHANGES, LICENCE, file_path, write_files
 from publish.site.frame import Site, clause_path
 from publish.site.published import Published
 
@@ -57,6 +60,10 @@ DOORS: Final[tuple[Door, ...]] = (
     ),
 )
 """The doors, by what a visitor does."""
+INSTALL: Final = "python3 -m venv .venv && . .venv/bin/activate && pip install '.[run,readers]'"
+"""The command of the README, in a checkout."""
+FIRST: Final = "conformance run --select types.int64 --no-readers"
+"""The first command of the README, which needs no server."""
 
 
 def write_front(site: Site, published: Published, mapped: Sequence[Mapped]) -> None:
@@ -75,10 +82,15 @@ def write_front(site: Site, published: Published, mapped: Sequence[Mapped]) -> N
         implementations=len(published.results),
         clauses=len(all_clauses()),
         pictures=[(one, picture(one)) for one in mapped],
-        kinds=[kind for kind in KINDS.values() if kind.key != "na"],
+        kinds=KINDS.values(),
         suite=conformance.__version__,
-        dates=(min(published.dates), max(published.dates)),
+        runs=published.runs_of(),
+        install=INSTALL,
+        first=FIRST,
+        changes=file_path(CHANGES),
+        licence=file_path(LICENCE),
     )
+    write_files(site, (CHANGES, LICENCE))
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -93,7 +105,9 @@ class Found:
 
 def write_search(site: Site, published: Published, mapped: Sequence[Mapped], guides: Iterable[Found]) -> None:
     """Write the page of everything: implementations, clients, guides and clauses."""
-    site.show("search.html", "search", found=[*_found(published, mapped), *guides, *_clauses(site)])
+    found = [*_found(published, mapped), *guides, *_clauses(site)]
+    kinds = [(kind, many(count, kind)) for kind, count in Counter(one.kind for one in found).items()]
+    site.show("search.html", "search", found=found, kinds=kinds)
 
 
 def _found(published: Published, mapped: Sequence[Mapped]) -> Iterator[Found]:

@@ -1,16 +1,16 @@
 """The guides: the Markdown files of ``docs/``, made into pages by mkdocs-material.
 
 Links of Markdown lead to what a clone of the repository has. A hook rewrites them: a link to a report leads to its page
-in the site, one to the clauses to theirs, one to a file of the code to the repository.
+in the site, one to the clauses to theirs, one to a file of the code to the repository, or to a page with its text while
+there is no address of the repository.
 """
 
 from __future__ import annotations
 
+import itertools
 import posixpath
 import re
-import shutil
 import sys
-import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
@@ -18,14 +18,13 @@ from typing import Any, Final
 
 from conformance.engine.selection import all_clauses
 from publish.generated import ROOT
-from publish.site.frame import HEADER, Site, clause_path
+from publish.site.files import file_path, write_files
+from publish.site.frame import HEADER, Site, clause_path, repository
 from publish.site.front import Found
 from publish.site.published import BOARDS, Published
 
-__all__ = ["Links", "left_out", "linked", "write_guides"]
+__all__ = ["Links", "by_width", "left_out", "linked", "write_guides"]
 
-FILES: Final = "files"
-"""The folder of the site for files of the repository to which guides link, while the repository has no address."""
 CONFIGURED: Final = Path(__file__).with_name("mkdocs.yml")
 LEFT_OUT: Final[Mapping[str, str]] = {
     "docs/clauses.md": "clauses/index.html",
@@ -36,6 +35,7 @@ LEFT_OUT: Final[Mapping[str, str]] = {
 """The guides that the site has as pages of its own."""
 _MOVED: Final[Mapping[str, str]] = {
     **LEFT_OUT,
+    "README.md": "index.html",
     "reports/README.md": "servers/index.html",
     "reports": "index.html",
     "reports/clients.json": "clients/index.html",
@@ -49,24 +49,23 @@ _CODE: Final = re.compile(r"<a\b.*?</a>|<code>([a-z][a-z0-9-]*\.[a-z0-9.-]+)</co
 """A link, or else code that may be the id of a clause."""
 _INLINE: Final = re.compile(r"<code>[^<]*</code>")
 _OPTION: Final = re.compile(r"(?<![\w-])(--[a-z][a-z-]*)")
-_WHOLE: Final = re.compile(r"\[(?P<text>[^\[\]]*)\]\((?P<path>[^)\s#]*)(?:#[^)\s]*)?\)")
+_TABLE: Final = re.compile(r"<table>.*?</table>", re.DOTALL)
+_ROW: Final = re.compile(r"<tr>.*?</tr>", re.DOTALL)
+_CELL: Final = re.compile(r"<(?P<head>th|td)(?P<rest>(?=[ >])[^>]*)>(?P<text>.*?)</(?P=head)>", re.DOTALL)
+_TAG: Final = re.compile(r"<[^>]*>")
+MARK, PROSE = 3, 60
+"""The most characters of a sign, and the fewest of a sentence, in the cells of a table."""
 _FENCE: Final = re.compile(r"^(?: {0,8})(`{3,}|~{3,})")
 
 
 class Links:
     """Where links of the guides lead in the site."""
 
-    def __init__(self, published: Published) -> None:
+    def __init__(self, published: Published, source: str | None = None) -> None:
         self.published = published
-        self.copied: set[str] = set()
-        """The files of the repository that a rewritten link needs below :data:`FILES`."""
-
-    @cached_property
-    def repository(self) -> str:
-        """The address of the repository, at its main branch; empty while the project has none."""
-        project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-        home = project.get("urls", {}).get("Homepage", "")
-        return f"{home}/blob/main" if home else ""
+        self.source = repository() if source is None else source
+        self.files: set[str] = set()
+        """The files of the repository that were linked and need a page in the site."""
 
     @cached_property
     def moved(self) -> Mapping[str, str]:
@@ -91,18 +90,10 @@ class Links:
             if mark := _FENCE.match(line):
                 fence = "" if fence and mark[1].startswith(fence) else fence or mark[1]
             if not fence and not mark:
-                named = _WHOLE.sub(lambda found: self._kept(found, source), line)
-                named = _NAMED.sub(lambda found: self._titled(found, source), named)
+                named = _NAMED.sub(lambda found: self._titled(found, source), line)
                 line = _LINK.sub(lambda found: self._led(found, source), named)  # noqa: PLW2901  # with links rewritten
             lines.append(line)
         return "".join(lines)
-
-    def _kept(self, found: re.Match[str], source: str) -> str:
-        """A link, or its text where it leads to a place that the site does not have."""
-        named = posixpath.normpath(posixpath.join(posixpath.dirname(f"docs/{source}"), found["path"]))
-        if self.repository or ":" in found["path"] or not found["path"] or named in self.moved:
-            return found[0]
-        return found[0] if (ROOT / named).is_file() and not _is_draft(named) else found["text"]
 
     def _titled(self, found: re.Match[str], source: str) -> str:
         """A link whose text is the name of a guide's file, with the title of that guide."""
@@ -126,15 +117,18 @@ class Links:
             return posixpath.relpath(place, here) + kept
         if named.startswith("docs/") and not left_out(named.removeprefix("docs/")):
             return found[0]
-        if self.repository:
-            return f"{self.repository}/{named}{anchor}"
-        self.copied.add(named)
-        return posixpath.relpath(f"{FILES}/{named}", here)
+        return self._code(named, anchor, here)
 
-
-def _is_draft(named: str) -> bool:
-    """True for a report to maintainers that is not sent."""
-    return named.startswith("docs/disclosure")
+    def _code(self, named: str, anchor: str, here: str) -> str:
+        """The address of a file of the repository: there, or that of a page with its text."""
+        if self.source:
+            return f"{self.source}/blob/main/{named}{anchor}"
+        if named.startswith("docs/disclosure/"):
+            named = "SECURITY.md"  # which says why such a report is not published
+        if not (page := file_path(named)):
+            return posixpath.relpath("index.html", here)
+        self.files.add(named)
+        return posixpath.relpath(page, here)
 
 
 def left_out(path: str) -> bool:
@@ -162,9 +156,7 @@ def write_guides(site: Site, published: Published) -> Iterable[Found]:
     config.plugins.events["page_markdown"].append(_rewriting(links))
     config.plugins.events["page_content"].append(_finding(found))
     build(config)
-    for named in sorted(links.copied):
-        (site.into / FILES / named).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(published.root / named, site.into / FILES / named)
+    write_files(site, links.files)
     (site.into / "docs" / "404.html").unlink(missing_ok=True)  # its links count from the root of a host
     return found
 
@@ -190,7 +182,7 @@ def _finding(found: list[Found]) -> Callable[..., str]:
         below = [item for item in _headings(page.toc) if item.level > 1]
         found.extend(Found("guide", f"{page.title}: {item.title}", "", f"{place}#{item.id}") for item in below)
         up = "../" * (place.count("/"))
-        return linked(html, up).replace("<th></th>", "<td></td>")  # a corner of a table is no head
+        return by_width(linked(html, up)).replace("<th></th>", "<td></td>")  # a corner of a table is no head
 
     return note
 
@@ -202,6 +194,28 @@ def linked(html: str, up: str) -> str:
         return f'<a href="{up}{clause_path(found[1])}">{found[0]}</a>' if found[1] in all_clauses() else found[0]
 
     return _CODE.sub(link, _whole_options(html))
+
+
+def by_width(html: str) -> str:
+    """The text with the class ``mark`` on cells of columns of single signs, and ``prose`` on those of sentences: on a
+    phone the latter have the room.
+    """
+    return _TABLE.sub(lambda table: _classed(table[0]), html)
+
+
+def _classed(table: str) -> str:
+    rows = [[*_CELL.finditer(row[0])] for row in _ROW.finditer(table)]
+    if len({len(row) for row in rows}) != 1 or len(rows) == 1:
+        return table
+    widths = [max(len(_TAG.sub("", cell["text"]).strip()) for cell in column) for column in zip(*rows[1:], strict=True)]
+    named = ["mark" if width <= MARK else "prose" if width >= PROSE else "" for width in widths]
+    columns = itertools.cycle(named)
+
+    def marked(cell: re.Match[str]) -> str:
+        name = next(columns)
+        return f"<{cell['head']}{f' class={name}' if name else ''}{cell['rest']}>{cell['text']}</{cell['head']}>"
+
+    return _CELL.sub(marked, table)
 
 
 def _whole_options(html: str) -> str:

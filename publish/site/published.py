@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
@@ -135,9 +136,17 @@ class Published:
         text = path.read_text(encoding="utf-8")
         return text, tomllib.loads(text)
 
-    @property
-    def dates(self) -> Iterator[str]:
-        """The day of each run."""
-        for result in self.results:
-            if began := result.item.report.run.provenance.began:
-                yield began[:10]
+    def runs_of(self, *slugs: str) -> str:
+        """The days and the suites of the runs of these boards, or of all, in a sentence."""
+        reports = [result.item.report for result in self.results if not slugs or result.board.slug in slugs]
+        if not reports:
+            return ""
+        days = sorted(run[:10] for run in (one.run.provenance.began for one in reports) if run)
+        suites = sorted({one.run.suite for one in reports}, key=lambda suite: [*map(int, re.findall(r"\d+", suite))])
+        when = f"of {days[0]}" + (f" to {days[-1]}" if days[-1] != days[0] else "") if days else "of unknown days"
+        if len(suites) == 1:
+            return f"Runs {when}, suite {suites[0]}."
+        return (
+            f"Runs {when}, suites {', '.join(suites[:-1])} and {suites[-1]}: each report names its own. Suites judge"
+            " different numbers of clauses and cases, so that totals are not to be compared across them."
+        )

@@ -13,7 +13,9 @@ from conformance.records import Finding, Outcome, Verdict
 from conformance.report.badge import badge_svg
 from conformance.report.document import Report, document
 from conformance.report.html import html
+from conformance.report.reading import read_report
 from tests.engine.samples import failing, judged, passing, started
+from tests.fixtures import ROOT
 from tests.report.pages import visible
 
 FINDING = Finding("framing.x", "one message", "<script>alert(1)</script>", call=1, response=0, start=4, end=8)
@@ -56,9 +58,23 @@ def test_a_clause_is_explained_once(monkeypatch: pytest.MonkeyPatch) -> None:
     page = html(report)
 
     assert len(report.deviations) == 2
-    assert page.count("One message each.") == 1
+    assert page.count("One message each.</dd>") == 1
     assert page.count('<dt id="clause--framing.x">') == 1
     assert page.count('<a href="#clause--framing.x">') == 1
+
+
+def test_a_cause_says_its_sentence_once_and_the_first_shows_its_bytes() -> None:
+    """The heading is what its clause requires, only the first card is open, and what follows from it is marked."""
+    report = read_report(ROOT / "reports" / "bqemulator-1.4.0.json")
+    first = report.causes[0]
+    text = html(report)
+    part = text[text.index(f'id="cause--{first.key}"') : text.index(f'id="cause--{report.causes[1].key}"')]
+
+    assert "<h3 id=" in text
+    assert "No end-of-stream marker follows the schema.</h3>" in part
+    assert text.count(" open data-item=") == part.count("<details open data-item=") == 1
+    assert part.count('<details class="echo"') == part.count("also fails because of it") == len(first.echoes)
+    assert part.index('<tr class="marked">') < part.index("<dt id=")
 
 
 def test_the_evidence_for_a_requirement_is_shown() -> None:

@@ -15,17 +15,19 @@
     const choices = all("select[data-by]", controls); // each item names in data-KEY what it is shown for
     const asked = new URLSearchParams(location.search).get("q");
     if (asked !== null) search.value = asked;
+    const asks = "asks" in controls.dataset; // nothing is shown before there is a word or a choice
     const count = controls.querySelector("output");
     const filter = () => {
       const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+      const waits = asks && !words.length && choices.every(({ value }) => !value);
       let shown = 0;
       for (const { element, text } of items) {
         const chosen = choices.every(({ value, dataset }) => !value || (element.dataset[dataset.by] ?? "").split(" ").includes(value));
-        element.hidden = (only?.checked && !element.dataset.item) || !chosen || !words.every((word) => text.includes(word));
+        element.hidden = waits || (only?.checked && !element.dataset.item) || !chosen || !words.every((word) => text.includes(word));
         shown += !element.hidden;
       }
       for (const group of [...causes, ...groups]) group.hidden = !hasShown(group);
-      count.textContent = shown === items.length ? "" : `${shown} of ${items.length} shown`;
+      count.textContent = waits || shown === items.length ? "" : `${shown} of ${items.length} shown`;
     };
     search.addEventListener("input", filter);
     only?.addEventListener("change", filter);

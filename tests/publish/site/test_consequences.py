@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from typing import Any
 
@@ -72,8 +73,26 @@ def test_the_picture_joins_cells_of_one_colour() -> None:
     drawn = picture(made)
 
     assert [client.name for client in drawn["clients"]] == ["x-go", "x-java"]
-    assert drawn["drawn"] == {"error": "M0 0h8v16h-8z", "crash": "M8 0h4v16h-4z"}
+    assert drawn["drawn"] == {
+        "error": "M0 0h8v16h-8z",
+        "crash": "M8 0h4v16h-4z",
+        "na": "M12 0h4v16h-4zM0 18h16v16h-16z",
+    }
     assert (drawn["width"], drawn["height"]) == (16, 34)
+    assert drawn["names"] == [("body", 0.0, False)]
+
+
+def test_the_names_of_chapters_have_room() -> None:
+    """A chapter of one fault is as far from the next one as a name is high; a narrow screen shows fewer names."""
+    made = mapped(*({"x-go.a": "refused"} for _ in range(60)))
+    for at, row in enumerate(made.report["situations"]):
+        row["group"] = f"chapter-{min(at, 20):02}"
+    names = picture(made)["names"]
+    places = [place for _, place, _ in names]
+
+    assert len(names) == 21
+    assert min(late - early for early, late in itertools.pairwise(places)) > 1
+    assert 5 < sum(not close for _, _, close in names) < 21
 
 
 def test_every_class_has_a_sign_and_a_colour() -> None:

@@ -7,12 +7,12 @@ import re
 import pytest
 
 from publish.generated import ROOT
-from publish.site.guides import CONFIGURED, Links, left_out, linked
+from publish.site.guides import CONFIGURED, Links, by_width, left_out, linked
 from publish.site.published import Published
 
-LINKS = Links(Published())
-CODE = "../files"
-"""Where files of the repository are while it has no address."""
+SOURCE = "https://github.com/someone/somewhere"
+LINKS = Links(Published(), SOURCE)
+CODE = f"{SOURCE}/blob/main"
 
 
 @pytest.mark.parametrize(
@@ -28,8 +28,8 @@ CODE = "../files"
         ("clients.md", "consequences.md#paths", "../clients/index.html"),
         ("query-results.md", "query-consequences.md", "../clients/queries.html"),
         ("clients.md", "flight-consequences.md", "../clients/flight.html"),
-        ("faq.md", "../CONTRIBUTING.md#releases", f"{CODE}/CONTRIBUTING.md"),
-        ("dev/testing.md", "../../tox.ini", f"../{CODE}/tox.ini"),
+        ("faq.md", "../CONTRIBUTING.md#releases", f"{CODE}/CONTRIBUTING.md#releases"),
+        ("dev/testing.md", "../../tox.ini", f"{CODE}/tox.ini"),
         ("faq.md", "terms.md#evidence", "terms.md#evidence"),
         ("faq.md", "https://example.org/clauses.md", "https://example.org/clauses.md"),
         ("faq.md", "#below", "#below"),
@@ -40,25 +40,35 @@ def test_a_link_is_rewritten(source: str, link: str, led: str) -> None:
     assert LINKS.rewritten(f"see [this]({link}).\n", source) == f"see [this]({led}).\n"
 
 
-def test_a_link_to_nothing_of_the_site_is_its_text() -> None:
-    """A draft of a report to maintainers, and a folder."""
-    assert LINKS.rewritten("[a](disclosure/go-panic.md), [b](../cases), [c](../tox.ini)\n", "results.md") == (
-        f"a, b, [c]({CODE}/tox.ini)\n"
+@pytest.mark.parametrize(
+    ("source", "link", "led", "file"),
+    [
+        ("faq.md", "../CONTRIBUTING.md#releases", "../files/CONTRIBUTING.md.html", "CONTRIBUTING.md"),
+        ("dev/testing.md", "../../tox.ini", "../../files/tox.ini.html", "tox.ini"),
+        ("clients.md", "examples/client", "../files/docs/examples/client/index.html", "docs/examples/client"),
+        ("results.md", "disclosure/any.md", "../files/SECURITY.md.html", "SECURITY.md"),
+        ("results.md", "../nowhere.md", "../index.html", ""),
+    ],
+)
+def test_without_a_repository_a_file_has_a_page(source: str, link: str, led: str, file: str) -> None:
+    """A link to an address that does not exist yet would be dead; what is not published leads to the reason."""
+    links = Links(Published(), "")
+
+    assert links.rewritten(f"see [this]({link}).\n", source) == f"see [this]({led}).\n"
+    assert links.files == ({file} if file else set())
+
+
+def test_columns_of_signs_are_narrow_and_those_of_sentences_wide() -> None:
+    """By the cells below the head; a table without rows, or with other cells in a row, is left as it is."""
+    head = "<table><thead><tr><th>found</th><th>1.0.0</th></tr></thead>"
+    row = f"<tr><td>{'word ' * 20}</td><td>●</td></tr></table>"
+
+    assert by_width(head + row) == (
+        "<table><thead><tr><th class=prose>found</th><th class=mark>1.0.0</th></tr></thead>"
+        f"<tr><td class=prose>{'word ' * 20}</td><td class=mark>●</td></tr></table>"
     )
-
-
-def test_links_lead_to_the_repository_once_it_has_an_address() -> None:
-    """The files are not copied then."""
-    links = Links(Published())
-    links.__dict__["repository"] = "https://example.org/suite/blob/main"
-
-    rewritten = links.rewritten("[a](../tox.ini#x), [b](../cases)\n", "faq.md")
-
-    assert (
-        rewritten
-        == "[a](https://example.org/suite/blob/main/tox.ini#x), [b](https://example.org/suite/blob/main/cases)\n"
-    )
-    assert links.copied == set()
+    assert by_width(f"{head}</table>") == f"{head}</table>"
+    assert by_width(f"{head}<tr><td>x</td></tr></table>") == f"{head}<tr><td>x</td></tr></table>"
 
 
 def test_code_is_left_as_it_is() -> None:

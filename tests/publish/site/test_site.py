@@ -8,12 +8,15 @@ from pathlib import Path
 
 import pytest
 
+import conformance
 from publish.site.__main__ import make
 from publish.site.checking import faults
 from publish.site.frame import HEADER
+from publish.site.front import FIRST, INSTALL
 from publish.site.published import Published
+from tests.fixtures import ROOT
 from tests.publish.site.looking import outside
-from tests.publish.site.samples import EVIL, SERVER, small_site
+from tests.publish.site.samples import CLAUSES, EVIL, SERVER, small_site
 from tests.report.browser import CHROMIUM, Browser
 from tests.report.pages import ParsedPage
 
@@ -56,7 +59,48 @@ def test_every_page_has_the_header_and_the_search(site: Path) -> None:
         text = path.read_text(encoding="utf-8")
         led = {(path.parent / link.partition("#")[0]).resolve() for link in ParsedPage(text).links}
         assert {site / place for _, place in HEADER if not place.startswith("docs/")} <= led, path
-        assert f'action="{"../" * (len(path.relative_to(site).parts) - 1)}search.html"' in text
+        action = f'action="{"../" * (len(path.relative_to(site).parts) - 1)}search.html"'
+        assert (action in text) is (path != site / "search.html"), path
+
+
+def words(page: Path) -> str:
+    """The words of a page."""
+    found = ParsedPage(page.read_text(encoding="utf-8")).texts
+    return " ".join("".join(text for tag, text in found if tag not in ("script", "style")).split())
+
+
+def test_the_front_page_says_how_to_begin_and_what_it_shows(site: Path) -> None:
+    """The commands are those of the README; the suites are those that made the reports, not that of now."""
+    text = words(site / "index.html")
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+
+    assert all(command in text and command in readme for command in (INSTALL, FIRST))
+    assert f"Version {conformance.__version__}" in text
+    assert "suites 0.2.0 and 0.3.0: each report names its own." in text
+    assert (site / "files" / "CHANGELOG.md.html").exists()
+    assert "OWNER" not in text
+
+
+def test_readers_are_shown_by_inputs(site: Path) -> None:
+    """Six clauses over thousands of inputs are no score."""
+    for name in ("index.html", "libraries/index.html", "readers/index.html"):
+        text = words(site / name)
+        assert "5,398 of 5,821 read right · 1 with wrong rows · 0 crashes · 422 errors" in text, name
+        assert "0 crashes, 3 hangs in 2,722 · 46 accepted that are to be refused" in text, name
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
+def test_the_search_waits_for_a_word(site: Path) -> None:
+    """Thousands of lines answer no question."""
+    shown = "[...document.querySelectorAll('[data-item]')].filter(one => one.checkVisibility()).length"
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name, Browser(Path(name)) as browser:
+        browser.open(site / "search.html")
+        assert browser.evaluate(shown) == 0
+        browser.evaluate(
+            "(() => { const one = document.querySelector('select[data-by=kind]'); one.value = 'clause';"
+            " one.dispatchEvent(new Event('change')); })()"
+        )
+        assert browser.evaluate(shown) == len(CLAUSES - {"case"})
 
 
 def test_what_a_program_says_is_text(site: Path) -> None:
