@@ -1,4 +1,4 @@
-"""The pages for readers: no refused word in their prose, a picture of a report, descriptions that are up to date."""
+"""The pages for readers: no refused word in their prose, descriptions that are up to date."""
 
 from __future__ import annotations
 
@@ -8,9 +8,6 @@ from typing import Final
 
 import pytest
 
-from conformance.report.html import html
-from conformance.report.reading import read_report
-from publish import picture
 from tests.docs.words import prose, uses
 from tests.fixtures import ROOT
 from tests.hostile import table
@@ -45,32 +42,6 @@ def test_a_page_is_in_plain_english(page: Path) -> None:
     found = [f"line {use.line}: {use.found!r}: write {use.instead}" for use in uses(prose(page))]
 
     assert found == []
-
-
-def test_the_readme_shows_a_report() -> None:
-    """The picture exists, is a PNG image, and is small enough for a page that many people load."""
-    (shown,) = re.findall(r"!\[[^\]]+\]\(([^)]+)\)", README)
-    image = (ROOT / shown).read_bytes()
-
-    assert (ROOT / shown).samefile(picture.PICTURED[2])
-    assert image.startswith(b"\x89PNG\r\n")
-    assert len(image) < 150_000
-
-
-def test_the_picture_can_be_made_again() -> None:
-    """The published report has the finding of the picture, and the page opens it."""
-    report, clause, _ = picture.PICTURED
-
-    page = picture.opened(html(read_report(Path(report))), clause)
-
-    assert page.count("<details open") == 1
-    assert page.index("<details open") < page.index(f'id="clause--{clause}"')
-
-
-def test_a_picture_of_a_missing_finding_is_refused() -> None:
-    """A wrong clause is an error, not a picture without a finding."""
-    with pytest.raises(ValueError, match="a finding on body"):
-        picture.opened("<html></html>", "body.missing")
 
 
 def test_every_attack_has_its_row() -> None:
