@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -49,3 +50,6 @@ def test_the_readme_shows_both_pictures() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
 
     assert all(f'"docs/{path.name}"' in readme for path in picture.PICTURES)
+    assert re.search(r'<img src="docs/report\.png" alt="[^"]{40,}">', readme)
+    assert all(path.read_bytes().startswith(b"\x89PNG\r\n") for path in picture.PICTURES)
+    assert max(path.stat().st_size for path in picture.PICTURES) < 50_000
