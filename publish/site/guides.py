@@ -182,7 +182,7 @@ def _finding(found: list[Found]) -> Callable[..., str]:
         below = [item for item in _headings(page.toc) if item.level > 1]
         found.extend(Found("guide", f"{page.title}: {item.title}", "", f"{place}#{item.id}") for item in below)
         up = "../" * (place.count("/"))
-        return by_width(linked(html, up)).replace("<th></th>", "<td></td>")  # a corner of a table is no head
+        return by_width(linked(html, up).replace("<th></th>", "<td></td>"))  # a corner of a table is no head
 
     return note
 
