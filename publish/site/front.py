@@ -35,7 +35,7 @@ DOORS: Final[tuple[Door, ...]] = (
     ),
     Door(
         "You write an Arrow Flight server",
-        "conformance run --target grpc+tcp://localhost:8815",
+        "conformance run --target 'grpc+tcp://localhost:8815?seeding=put'",
         (("Flight servers", "flight/index.html"), ("guide", "docs/flight.html")),
     ),
     Door(
