@@ -66,10 +66,11 @@ def check_steps(case: Case) -> None:
                 raise RecordError(f"{path}.count", f"at most the table's {count} rows in all", step.count)
             again |= step.again
             _check_insertion(step, path, happened)
-            continue
         if isinstance(step, Meanwhile):
             _check_happening(step, path, case.table)
             happened.append(step.what)
+        elif Happening.REMOVED in happened and not isinstance(step, ReadResult):
+            raise RecordError(path, "only reads of results behind the removal of the table", step.TAG)
         if not isinstance(step, CallStep):
             continue
         check_rows(step.expect.rows or (), path, count)
@@ -137,8 +138,6 @@ def _check_reads(case: Case) -> None:
             for key, name in (("location", step.location), ("job", step.job)):
                 if not name.isascii():
                     raise RecordError(f"{path}.{key}", "a name in ASCII", name)
-        if isinstance(step, AppendRows) and step.again and queries:
-            raise RecordError(path, "no table made again behind a query: whether its job lasts is open", step.TAG)
 
 
 def _check_offset(step: ReadRows | ReadResult, path: str) -> None:
@@ -158,6 +157,8 @@ def _check_query(step: RunQuery, path: str, table: Table) -> None:
     ):
         if value not in allowed:
             raise RecordError(f"{path}.{key}", f"one of {', '.join(allowed[1:])}, or none", value)
+    if step.wait is not None and not 0 <= step.wait < INT32:
+        raise RecordError(f"{path}.wait", f"a number of milliseconds from 0 to {INT32 - 1}", step.wait)
     if step.max_results is not None and step.max_results < 0:
         raise RecordError(f"{path}.max_results", "a number of rows from 0", step.max_results)
     if step.statement in _NO_ROWS:
