@@ -15,12 +15,12 @@ import pyarrow as pa
 from conformance.contract.view import once_per_view
 from conformance.protocols.storage_read.contract.queryview import ListingView, QueriesView, QueryView, ResultView
 from conformance.protocols.storage_read.contract.subjects import before_step
-from conformance.records import ROW_ID, AppendRows, ChangeColumns, Happening, Meanwhile, QueryStatement
+from conformance.records import ROW_ID, AppendRows, ChangeColumns, Happening, Meanwhile, QueryStatement, ReadResult
 from conformance.wire.arrow import DecodingError, schema_to_arrow
 
-__all__ = ["NO_ROWS", "ResultPage", "ResultRead", "answered", "came", "counted", "expected_of", "in_micros", "inserted",
-           "listings", "orphaned", "pages", "queries", "results", "rows_then", "selects", "served_results",
-           "unfinished", "waited"]  # fmt: skip
+__all__ = ["NO_ROWS", "ResultPage", "ResultRead", "answered", "behind_cancelled", "came", "counted", "expected_of",
+           "held_open", "in_micros", "inserted", "listings", "orphaned", "pages", "queries", "results", "rows_then",
+           "selects", "served_results", "unfinished", "waited"]  # fmt: skip
 
 NO_ROWS: Final = (QueryStatement.CREATE, QueryStatement.INSERT, QueryStatement.WRONG)
 """The statements that have no result."""
@@ -254,6 +254,26 @@ def _without_rows(query: QueryView) -> pa.Table | None:
 
 def served_results(view: QueriesView) -> list[ResultView]:
     """Return the reads of the streams of queries' jobs that have to be served, if the answer had Arrow."""
+    return [read for read in _in_arrow(view) if not (read.step.during or is_behind_cancelled(read))]
+
+
+def held_open(view: QueriesView) -> list[ResultView]:
+    """Return those of them that are held open, which :func:`served_results` leaves out."""
+    return [read for read in _in_arrow(view) if read.step.during]
+
+
+def behind_cancelled(view: QueriesView) -> list[ResultView]:
+    """Return those behind a read of the same result that was cancelled, which :func:`served_results` leaves out."""
+    return [read for read in _in_arrow(view) if is_behind_cancelled(read)]
+
+
+def is_behind_cancelled(read: ResultView) -> bool:
+    """Return whether the driver has cancelled an earlier read of the result."""
+    steps = read.view.case.steps[: read.raw.step]
+    return any(isinstance(one, ReadResult) and one.take and one.query == read.step.query for one in steps)
+
+
+def _in_arrow(view: QueriesView) -> list[ResultView]:
     return [
         read
         for read in _whole_results(view)

@@ -57,6 +57,7 @@ def check_steps(case: Case) -> None:
     sessions: set[str] = set()
     splits: set[str] = set()
     _check_reads(case)
+    _check_removal(case)
     check_held_reads(case)
     for index, step in enumerate(case.steps):
         path = f"Case.steps[{index}]"
@@ -66,11 +67,10 @@ def check_steps(case: Case) -> None:
                 raise RecordError(f"{path}.count", f"at most the table's {count} rows in all", step.count)
             again |= step.again
             _check_insertion(step, path, happened)
+            continue
         if isinstance(step, Meanwhile):
             _check_happening(step, path, case.table)
             happened.append(step.what)
-        elif Happening.REMOVED in happened and not isinstance(step, ReadResult):
-            raise RecordError(path, "only reads of results behind the removal of the table", step.TAG)
         if not isinstance(step, CallStep):
             continue
         check_rows(step.expect.rows or (), path, count)
@@ -138,6 +138,15 @@ def _check_reads(case: Case) -> None:
             for key, name in (("location", step.location), ("job", step.job)):
                 if not name.isascii():
                     raise RecordError(f"{path}.{key}", "a name in ASCII", name)
+
+
+def _check_removal(case: Case) -> None:
+    """Refuse whatever needs the table behind its removal."""
+    removed = False
+    for index, step in enumerate(case.steps):
+        if removed and not isinstance(step, ReadResult):
+            raise RecordError(f"Case.steps[{index}]", "only reads of results behind the removal of the table", step.TAG)
+        removed |= isinstance(step, Meanwhile) and step.what is Happening.REMOVED
 
 
 def _check_offset(step: ReadRows | ReadResult, path: str) -> None:

@@ -30,8 +30,10 @@ from conformance.protocols.storage_read.contract.resultrows import (
 )
 from conformance.protocols.storage_read.contract.results import (
     ResultRead,
+    behind_cancelled,
     came,
     expected_of,
+    held_open,
     in_micros,
     inserted,
     orphaned,
@@ -240,6 +242,28 @@ def inserted_job_has_a_stream(read: ResultView) -> Iterator[Violation]:
     expected = rows_then(read.view, derived(read.view, read.raw.step) or 0)
     rows = pa.Table.from_batches(read.batches) if read.batches else expected.slice(0, 0)
     yield from from_offset(expected, rows, read.offset)
+
+
+@_stream(
+    "query-results.held-open-has-its-rows",
+    over=held_open,
+    source=STORAGE_PROTO,
+    breaks="a client that is slower than the next query: rows are lost",
+)
+def held_open_has_its_rows(read: ResultView) -> Iterator[Violation]:
+    """A read of the stream that a client holds open has every row, although other queries run in the meantime."""
+    yield from _from_its_offset(read)
+
+
+@_stream(
+    "query-results.cancelled-read-leaves-the-result",
+    over=behind_cancelled,
+    source=STORAGE_PROTO,
+    breaks="every client that reads on after a lost connection, which a server sees as a cancelled call",
+)
+def cancelled_read_leaves_the_result(read: ResultView) -> Iterator[Violation]:
+    """A read of the stream that a client cancels changes nothing: the next one has every row from its offset on."""
+    yield from _from_its_offset(read)
 
 
 @_stream(

@@ -18,8 +18,7 @@ from conformance.reference.statuses import Reason
 
 @behaviour_mutant(
     "query-results.cancelled-read-ends-the-job",
-    kills="query-results.stream-is-served",
-    also={**IN_ROWS, "interrupted.*": "a read of the stream is cancelled"},
+    kills="query-results.cancelled-read-leaves-the-result",
     source=PYTHON,
 )
 class CancelledReadEndsJob(ReadService):
@@ -36,8 +35,7 @@ class CancelledReadEndsJob(ReadService):
 
 @behaviour_mutant(
     "query-results.query-ends-running-reads",
-    kills="query-results.stream-has-the-rows-from-the-offset",
-    also=IN_ROWS,
+    kills="query-results.held-open-has-its-rows",
     source=STREAMS,
 )
 class QueryEndsRunningReads(ReadService):

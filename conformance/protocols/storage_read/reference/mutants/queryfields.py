@@ -41,7 +41,10 @@ def _is_time(kind: pa.DataType) -> bool:
 
 
 @behaviour_mutant(
-    "query-results.unspecified-is-picos", kills="query-results.page-has-the-columns", also=IN_ROWS, source=PYTHON
+    "query-results.unspecified-is-picos",
+    kills="query-results.page-has-the-columns",
+    also={**IN_ROWS, "body.buffer-count": "the batches of the stream do not fit the schema of the page"},
+    source=PYTHON,
 )
 class UnspecifiedIsPicos(ReadService):
     """A form of times whose name has PICOS in it is the one of 12 digits, PICOS_TIMESTAMP_PRECISION_UNSPECIFIED too."""
