@@ -365,7 +365,7 @@ def test_other_calls_are_made_while_a_read_is_held_open(exchanges: dict[str, Exc
 
 def test_requests_in_full_name_what_is_unspecified(exchanges: dict[str, Exchange]) -> None:
     """As google-cloud-bigquery (Python) does, whose ``requestId`` is the same for a query that is sent again."""
-    bodies = [json.loads(call.request) for call in exchanges["query-results.as-a-client-asks"].calls[::2]]
+    bodies = [json.loads(call.request) for call in exchanges["query-results.with-each-field"].calls[::2]]
     again = [json.loads(call.request) for call in exchanges["query-results.sent-again"].calls[:2]]
 
     assert [body["formatOptions"] for body in bodies] == [{"useInt64Timestamp": True}] * 3

@@ -15,6 +15,7 @@ from conformance.contract.sources import (
     CACHED_RESULTS,
     DISCOVERY,
     JOB_STREAMS,
+    PYTHON_CLIENT,
     PYTHON_QUERIES,
     STORAGE_PROTO,
 )
@@ -247,7 +248,6 @@ def inserted_job_has_a_stream(read: ResultView) -> Iterator[Violation]:
 @_stream(
     "query-results.held-open-has-its-rows",
     over=held_open,
-    source=STORAGE_PROTO,
     breaks="a client that is slower than the next query: rows are lost",
 )
 def held_open_has_its_rows(read: ResultView) -> Iterator[Violation]:
@@ -258,7 +258,7 @@ def held_open_has_its_rows(read: ResultView) -> Iterator[Violation]:
 @_stream(
     "query-results.cancelled-read-leaves-the-result",
     over=behind_cancelled,
-    source=STORAGE_PROTO,
+    source=(STORAGE_PROTO, PYTHON_CLIENT),
     breaks="every client that reads on after a lost connection, which a server sees as a cancelled call",
 )
 def cancelled_read_leaves_the_result(read: ResultView) -> Iterator[Violation]:
