@@ -106,6 +106,9 @@ DISCOVERY: Final = "https://bigquery.googleapis.com/discovery/v1/apis/bigquery/v
 PYTHON_QUERIES: Final = "https://github.com/googleapis/google-cloud-python/pull/18027"
 """A reader of query results in Arrow: the page, the stream of the job, and what says that rows remain."""
 
+CACHED_RESULTS: Final = "https://cloud.google.com/bigquery/docs/cached-results"
+"""Where results of queries are kept, and for how long."""
+
 JOB_STREAMS: Final = "https://github.com/googleapis/google-cloud-java/pull/14458"
 """The name of the stream of a query's job, its options, and what it refuses."""
 

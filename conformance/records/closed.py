@@ -173,6 +173,8 @@ class Happening(enum.StrEnum):
     """A table with the rows of the table is made, by ``tables.insert``: it is partitioned by the day of the insertion.
     Later sessions are on that table.
     """
+    REMOVED = "removed"
+    """The table is removed. Only results of queries are read from then on."""
 
     @classmethod
     def queries(cls) -> tuple[Happening, ...]:
@@ -182,7 +184,7 @@ class Happening(enum.StrEnum):
     @property
     def makes_table(self) -> bool:
         """True if later sessions are on another table."""
-        return self not in (Happening.RESTART, Happening.EXPIRY, Happening.HALFWAY)
+        return self not in (Happening.RESTART, Happening.EXPIRY, Happening.HALFWAY, Happening.REMOVED)
 
 
 class GivingUp(enum.StrEnum):

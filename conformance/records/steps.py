@@ -135,7 +135,10 @@ class RunQuery(CallStep):
     ``results`` is the ``queryResultsFormat`` (unset if empty), ``max_results`` the size of a page (unset if None),
     ``buffer_compression`` the codec of the batches, and ``timestamps`` the form of times: ``""`` (unset), ``"MICROS"``,
     ``"NANOS"`` or ``"PICOS"``. Without ``optional_job``, the server has to make a job. ``cached`` permits an answer
-    from the cache, and a ``dry_run`` runs nothing.
+    from the cache, and a ``dry_run`` runs nothing. ``in_full`` sends what Google's client for Python sends with each
+    query: options of no value by their names, and the form of times in JSON. Queries with the same text in
+    ``request_id`` have the same ``requestId``, as one that a client sends again. ``wait`` is the time in milliseconds
+    after which the answer may say that the query still runs; unset if None, for much longer than a query takes.
     """
 
     TAG: ClassVar[str] = "run-query"
@@ -151,6 +154,9 @@ class RunQuery(CallStep):
     optional_job: bool = False
     cached: bool = False
     dry_run: bool = False
+    in_full: bool = False
+    request_id: str = ""
+    wait: int | None = None
     expect: Expect = Expect()
 
 
@@ -163,7 +169,9 @@ class ReadResult(CallStep):
     ``job`` replace those of the job. A step without such a job or place is skipped. ``listed`` calls
     ``jobs.getQueryResults`` in place of ReadRows. ``written`` reads the stream of the latest query of a Meanwhile step,
     which jobs.insert has run. ``plain`` reads without options, as a program does that has only the name of the stream.
-    ``times`` reads are made at the same time.
+    ``times`` reads are made at the same time. ``take`` is the number of responses after which the driver cancels.
+    ``during`` is a number of steps after this one: they are carried out while the read is held open behind its first
+    response, and it goes on when they have ended.
     """
 
     TAG: ClassVar[str] = "read-result"
@@ -180,7 +188,15 @@ class ReadResult(CallStep):
     written: bool = False
     plain: bool = False
     times: int = 1
+    take: int | None = None
+    during: int = 0
     expect: Expect = Expect()
+
+    def __post_init__(self) -> None:
+        if self.take is not None and (self.take < 1 or self.listed or self.times != 1):
+            raise RecordError("take", "a number of responses from 1, of one read of the stream", self.take)
+        if self.during and (self.take is not None or self.listed or self.times != 1):
+            raise RecordError("during", "none but in one read of the stream to its end", self.during)
 
 
 @record

@@ -265,11 +265,14 @@ class Seeder:
 
     def derive(self, table: SeededTable, what: Happening, *, until: float = math.inf) -> Names | None:
         """Make another table of a table, the result of a query or one of a certain kind, and return its names; None if
-        the server has no such kind.
+        the server has no such kind. A table that is removed keeps its names; None if it is none of the suite's.
 
         Raises :class:`CannotSeed` if there is no REST to ask, the query fails, or REST does not list the rows of the
         table as those of the other: a fault of the query is none of the read.
         """
+        if what is Happening.REMOVED:
+            table.way.drop(table.names)
+            return table.names if table.way.own else None
         if self._listed is None:
             raise CannotSeed("no query can be run: the target has no REST")
         if what not in Happening.queries():

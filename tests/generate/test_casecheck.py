@@ -152,8 +152,16 @@ def test_case_without_columns_passes() -> None:
             "Case.steps[1].location: expected a text without lone surrogates but got",
         ),
         (
-            case(steps=(RunQuery(), AppendRows(1, again=True))),
-            "Case.steps[1]: expected no table made again behind a query: whether its job lasts is open but got",
+            case(steps=(RunQuery(), Meanwhile(Happening.REMOVED), RunQuery())),
+            "Case.steps[2]: expected only reads of results behind the removal of the table but got 'run-query' (str)",
+        ),
+        (
+            case(steps=(RunQuery(wait=-1),)),
+            "Case.steps[0].wait: expected a number of milliseconds from 0 to 2147483647 but got -1 (int)",
+        ),
+        (
+            case(steps=(RunQuery(), ReadResult(during=1))),
+            "Case.steps[1].during: expected a number of steps that follow but got 1 (int)",
         ),
         (case(steps=(RunQuery(), ReadResult(times=0))), "Case.steps[1].times: expected a number of calls from 1 to "),
         (

@@ -15,11 +15,12 @@ import pyarrow as pa
 from conformance.contract.view import once_per_view
 from conformance.protocols.storage_read.contract.queryview import ListingView, QueriesView, QueryView, ResultView
 from conformance.protocols.storage_read.contract.subjects import before_step
-from conformance.records import ROW_ID, QueryStatement
+from conformance.records import ROW_ID, AppendRows, ChangeColumns, Happening, Meanwhile, QueryStatement, ReadResult
 from conformance.wire.arrow import DecodingError, schema_to_arrow
 
-__all__ = ["NO_ROWS", "ResultPage", "ResultRead", "answered", "came", "counted", "expected_of", "inserted",
-           "listings", "pages", "queries", "results", "rows_then", "selects", "served_results"]  # fmt: skip
+__all__ = ["NO_ROWS", "ResultPage", "ResultRead", "answered", "behind_cancelled", "came", "counted", "expected_of",
+           "held_open", "in_micros", "inserted", "listings", "orphaned", "pages", "queries", "results", "rows_then",
+           "selects", "served_results", "unfinished", "waited"]  # fmt: skip
 
 NO_ROWS: Final = (QueryStatement.CREATE, QueryStatement.INSERT, QueryStatement.WRONG)
 """The statements that have no result."""
@@ -110,9 +111,50 @@ def inserted(view: QueriesView) -> list[ResultView]:
 
 
 def listings(view: QueriesView) -> list[ListingView]:
-    """Return the calls of jobs.getQueryResults about queries that were answered in Arrow."""
+    """Return the calls of jobs.getQueryResults about queries that were answered in Arrow, or still ran."""
     calls = view.listings if isinstance(view, QueriesView) else ()
-    return [call for call in calls if call.query is not None and call.query.has_arrow]
+    found = (call for call in calls if call.query is not None and not is_orphaned(call, call.query))
+    return [call for call in found if call.query is not None and (call.query.has_arrow or _runs(call.query))]
+
+
+def unfinished(view: QueriesView) -> list[QueryView]:
+    """Return the queries in Arrow whose answer says that they still run."""
+    return [call for call in queries(view) if _runs(call)]
+
+
+def _runs(query: QueryView) -> bool:
+    return query.answer is not None and not query.complete and query.step.results == "ARROW" and not query.step.dry_run
+
+
+def waited(view: QueriesView) -> list[ResultView]:
+    """Return the reads of the streams of such queries that jobs.getQueryResults has called complete since."""
+    done = [(call.query, call.index) for call in listings(view) if (call.answer or {}).get("jobComplete") is True]
+    return [
+        read
+        for read in _whole_results(view)
+        if read.query is not None
+        and _runs(read.query)
+        and any(query is read.query and index < read.index for query, index in done)
+    ]
+
+
+def is_orphaned(call: ListingView | ResultView, query: QueryView) -> bool:
+    """Return whether the table of a query was removed, and perhaps made again, before a call about its job."""
+    between = query.view.case.steps[query.raw.step : call.raw.step]
+    return any(
+        step.what is Happening.REMOVED if isinstance(step, Meanwhile) else step.again
+        for step in between
+        if isinstance(step, AppendRows | ChangeColumns | Meanwhile)
+    )
+
+
+def orphaned(view: QueriesView) -> list[ResultView]:
+    """Return the reads of the results of queries whose table was removed since, if the answer had Arrow."""
+    return [
+        read
+        for read in _whole_results(view)
+        if read.query is not None and read.query.has_arrow and is_orphaned(read, read.query)
+    ]
 
 
 def selects(view: QueriesView) -> list[QueryView]:
@@ -212,8 +254,36 @@ def _without_rows(query: QueryView) -> pa.Table | None:
 
 def served_results(view: QueriesView) -> list[ResultView]:
     """Return the reads of the streams of queries' jobs that have to be served, if the answer had Arrow."""
-    found = (read for read in results(view) if "OK" in read.expected_codes)
-    return [read for read in found if read.query is not None and read.query.has_arrow]
+    return [read for read in _in_arrow(view) if not (read.step.during or is_behind_cancelled(read))]
+
+
+def held_open(view: QueriesView) -> list[ResultView]:
+    """Return those of them that are held open, which :func:`served_results` leaves out."""
+    return [read for read in _in_arrow(view) if read.step.during]
+
+
+def behind_cancelled(view: QueriesView) -> list[ResultView]:
+    """Return those behind a read of the same result that was cancelled, which :func:`served_results` leaves out."""
+    return [read for read in _in_arrow(view) if is_behind_cancelled(read)]
+
+
+def is_behind_cancelled(read: ResultView) -> bool:
+    """Return whether the driver has cancelled an earlier read of the result."""
+    steps = read.view.case.steps[: read.raw.step]
+    return any(isinstance(one, ReadResult) and one.take and one.query == read.step.query for one in steps)
+
+
+def _in_arrow(view: QueriesView) -> list[ResultView]:
+    return [
+        read
+        for read in _whole_results(view)
+        if read.query is not None and read.query.has_arrow and not is_orphaned(read, read.query)
+    ]
+
+
+def _whole_results(view: QueriesView) -> list[ResultView]:
+    """Return the reads of the streams of queries' jobs that the driver does not cancel, and that have to be served."""
+    return [read for read in results(view) if "OK" in read.expected_codes and read.step.take is None]
 
 
 @once_per_view

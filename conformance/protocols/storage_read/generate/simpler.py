@@ -32,7 +32,7 @@ _READS: Final = (ReadRows, ReadResult)
 
 def simpler(choices: Choices, case: Case) -> Case:
     """Return the case with fewer steps, plainer requests, fewer columns, plainer modes and types, and the same rows."""
-    if any(isinstance(step, ChangeColumns) or (isinstance(step, ReadRows) and step.during) for step in case.steps):
+    if any(isinstance(step, ChangeColumns) or (isinstance(step, _READS) and step.during) for step in case.steps):
         return case  # its steps and its columns belong together
     decided = [(keeps(choices), _simpler_step(choices, step)) for step in case.steps]
     answers = any(kept and isinstance(step, CreateSession) and step.expect.rows is not None for kept, step in decided)

@@ -57,6 +57,7 @@ def check_steps(case: Case) -> None:
     sessions: set[str] = set()
     splits: set[str] = set()
     _check_reads(case)
+    _check_removal(case)
     check_held_reads(case)
     for index, step in enumerate(case.steps):
         path = f"Case.steps[{index}]"
@@ -137,8 +138,15 @@ def _check_reads(case: Case) -> None:
             for key, name in (("location", step.location), ("job", step.job)):
                 if not name.isascii():
                     raise RecordError(f"{path}.{key}", "a name in ASCII", name)
-        if isinstance(step, AppendRows) and step.again and queries:
-            raise RecordError(path, "no table made again behind a query: whether its job lasts is open", step.TAG)
+
+
+def _check_removal(case: Case) -> None:
+    """Refuse whatever needs the table behind its removal."""
+    removed = False
+    for index, step in enumerate(case.steps):
+        if removed and not isinstance(step, ReadResult):
+            raise RecordError(f"Case.steps[{index}]", "only reads of results behind the removal of the table", step.TAG)
+        removed |= isinstance(step, Meanwhile) and step.what is Happening.REMOVED
 
 
 def _check_offset(step: ReadRows | ReadResult, path: str) -> None:
@@ -158,6 +166,8 @@ def _check_query(step: RunQuery, path: str, table: Table) -> None:
     ):
         if value not in allowed:
             raise RecordError(f"{path}.{key}", f"one of {', '.join(allowed[1:])}, or none", value)
+    if step.wait is not None and not 0 <= step.wait < INT32:
+        raise RecordError(f"{path}.wait", f"a number of milliseconds from 0 to {INT32 - 1}", step.wait)
     if step.max_results is not None and step.max_results < 0:
         raise RecordError(f"{path}.max_results", "a number of rows from 0", step.max_results)
     if step.statement in _NO_ROWS:

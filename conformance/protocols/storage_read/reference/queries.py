@@ -141,7 +141,13 @@ class Queries(abc.ABC):
         self.results[job] = asked
         for old in list(self.results)[:-MOST]:
             del self.results[old]
-        if body.get("queryResultsFormat") != "ARROW":
+        if str(body.get("timeoutMs", "")) == "0":
+            return self.running_answer(project, asked)
+        return self.answer_in_form(project, asked)
+
+    def answer_in_form(self, project: str, asked: RunOfQuery) -> dict[str, Any]:
+        """The answer to a query that has ended, with its first rows in the form that it asks for."""
+        if asked.body.get("queryResultsFormat") != "ARROW":
             return self.plain_answer(project, asked)
         return self.arrow_answer(project, asked)
 
@@ -215,6 +221,10 @@ class Queries(abc.ABC):
     def without_rows(self, project: str, job: str) -> dict[str, Any]:
         """The answer to a statement that has no rows."""
         return {"kind": "bigquery#queryResponse", "jobComplete": True, "totalRows": "0"} | self.reference(project, job)
+
+    def running_answer(self, project: str, asked: RunOfQuery) -> dict[str, Any]:
+        """The answer to a query that does not end in the time that the client waits: this server needs some."""
+        return {"kind": "bigquery#queryResponse", "jobComplete": False} | self.reference(project, asked.job)
 
     def dry_answer(self, project: str) -> dict[str, Any]:
         """The answer to a query that is not run: what it would read."""

@@ -356,6 +356,55 @@ class StillRunning(ReadService):
 # --- Avro -----------------------------------------------------------------------------------------
 
 
+@_variation("query-results.ends-in-no-time", DISCOVERY)
+class EndsInNoTime(ReadService):
+    """A query has ended even for a client that does not wait."""
+
+    def running_answer(self, project: str, asked: RunOfQuery) -> dict[str, Any]:
+        return self.answer_in_form(project, asked)
+
+
+@_variation("query-results.runs-for-two-listings", DISCOVERY)
+class RunsForTwoListings(ReadService):
+    """A query whose client does not wait runs, and has no stream, until jobs.getQueryResults has been asked twice."""
+
+    def __init__(self, catalogue: Catalogue) -> None:
+        super().__init__(catalogue)
+        self.left: dict[str, int] = {}
+
+    def running_answer(self, project: str, asked: RunOfQuery) -> dict[str, Any]:
+        self.left[asked.job] = 2
+        return super().running_answer(project, asked)
+
+    def listing(self, project: str, asked: RunOfQuery, start: int, most: int) -> dict[str, Any]:
+        if not self.left.get(asked.job):
+            return super().listing(project, asked, start, most)
+        self.left[asked.job] -= 1
+        return super().running_answer(project, asked)
+
+    def open_result(self, asked: RunOfQuery, request: Any) -> Stream:
+        if self.left.get(asked.job):
+            self.refuse(Reason.UNKNOWN_STREAM, stream=request.read_stream)
+        return super().open_result(asked, request)
+
+
+@_variation("query-results.repetition-has-the-answer", DISCOVERY)
+class RepetitionHasAnswer(ReadService):
+    """A query that a client sends again, with the same id and content, has the answer of the first time."""
+
+    def __init__(self, catalogue: Catalogue) -> None:
+        super().__init__(catalogue)
+        self.answers: dict[str, dict[str, Any]] = {}
+
+    def run_query(self, project: str, body: dict[str, Any]) -> dict[str, Any]:
+        if not body.get("requestId"):
+            return super().run_query(project, body)
+        key = json.dumps(body, sort_keys=True)
+        if key not in self.answers:
+            self.answers[key] = super().run_query(project, body)
+        return self.answers[key]
+
+
 @_variation("avro.schema-is-spaced", AVRO_SPEC)
 class SchemaIsSpaced(ReadService):
     """The Avro schema has line ends, another order of keys, and a text for whoever reads it."""

@@ -182,7 +182,7 @@ class Conversation:
                 return
             if not goes_on or self.broken:
                 return
-            index += 1 + (step.during if isinstance(step, ReadRows) else 0)
+            index += 1 + (step.during if isinstance(step, ReadRows | ReadResult) else 0)
 
     def _carry_out(self, index: int, step: Step) -> bool:
         """Make the calls of a step; False if the target does not offer what the rest of the case takes."""
@@ -190,7 +190,7 @@ class Conversation:
         match step:
             case CreateSession():
                 self._create(index, step)
-            case ReadRows(during=during) if during:
+            case ReadRows(during=during) | ReadResult(during=during) if during:
                 return self._read_held_open(index, step)
             case ReadRows():
                 if not self._is_alongside(index):
@@ -285,6 +285,18 @@ class Conversation:
         return made
 
     def _read_result(self, index: int, step: ReadResult) -> None:
+        query, wanted = self._queries.get(step.query), self._wanted_result(index, step)
+        if not wanted:
+            self.skipped.append(index)
+        elif step.listed and query is not None:
+            path = listing_path(query, wanted[0].offset)
+            self._ask(Call(index, step.query, step.LISTING, path.encode()), path, ())
+        else:
+            for made, _ in self._made(wanted * step.times, together=True):
+                self._keep(made)
+
+    def _wanted_result(self, index: int, step: ReadResult) -> list[_Wanted]:
+        """The call for the stream of a query's job; none if there is no such job or place."""
         query = self._queries.get(step.query)
         if step.written:
             job, options, offset = self._names.job, RunQuery(), int(step.offset) if step.offset.isdecimal() else 0
@@ -292,19 +304,14 @@ class Conversation:
             job, offset = job_name(query, step), place
             options = RunQuery() if step.plain else query.options
         else:
-            job, options, offset = "", RunQuery(), 0
-        if not job:
-            self.skipped.append(index)
-            return
-        if step.listed and query is not None:
-            path = listing_path(query, offset)
-            self._ask(Call(index, step.query, step.LISTING, path.encode()), path, ())
-            return
+            return []
         request, routing = result_request(job, options, offset)
         call = Call(index, step.query, "ReadRows", request)
-        one = _Wanted(call, routing, job, offset, ReadRows())
-        for made, _ in self._made([one] * step.times, together=True):
-            self._keep(made)
+        # On a connection that takes little in advance, the server has rows to send when the read is held or cancelled.
+        faults = (PlannedFault(FaultKind.DELAY, responses=1),) * bool(step.during)
+        if step.take is not None:
+            faults = (PlannedFault(FaultKind.STATUS, responses=step.take),)
+        return [_Wanted(call, routing, job, offset, ReadRows(faults=faults))] if job else []
 
     def _is_alongside(self, index: int) -> bool:
         """True if the calls of a ReadRows step are made at the same time as those of the step before."""
@@ -342,13 +349,17 @@ class Conversation:
         for call in beyond:
             self._keep(call)
 
-    def _read_held_open(self, index: int, step: ReadRows) -> bool:
+    def _read_held_open(self, index: int, step: ReadRows | ReadResult) -> bool:
         """Make the call of a step, and carry out the steps of its pause while it pauses; False as for each step.
 
         Its place among the calls is that of its beginning.
         """
         within, place = range(index + 1, index + 1 + step.during), len(self.calls)
-        wanted = list(self._wanted(index, step, list(self._streams(step.session, step.stream, step.name))[:1]))
+        if isinstance(step, ReadRows):
+            streams = list(self._streams(step.session, step.stream, step.name))[:1]
+            wanted = list(self._wanted(index, step, streams))
+        else:
+            wanted = self._wanted_result(index, step)
         if not wanted:
             self.skipped.append(index)
             return self._all_of(within)
@@ -501,13 +512,17 @@ class Conversation:
             call = self._read_once(one, fault, wait)
             yield call, one
             came = extent_of(call.responses, rows=None).total
-            if fault is None or call.end is not CallEnd.CANCELLED or came is None:
+            if fault is None or call.end is not CallEnd.CANCELLED or came is None or self._is_result(call):
                 return
             offset = one.offset + came
             request, routing = read_request(one.stream, offset)
             one = dataclasses.replace(
                 one, call=dataclasses.replace(one.call, request=request), routing=routing, offset=offset
             )
+
+    def _is_result(self, call: Call) -> bool:
+        """True if a call reads the result of a query: a step of its own reads on."""
+        return isinstance(self._case.steps[call.step], ReadResult)
 
     def _patiently(self, make: Callable[[CallBudget], Call]) -> Call:
         """The call as ``make`` makes it within a budget, perhaps several times.

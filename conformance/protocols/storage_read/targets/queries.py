@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import uuid
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -28,6 +29,11 @@ WITH_PARAMETER: Final = (QueryStatement.PARAMETER, QueryStatement.UNMET)
 """The statements of one text whose condition is a parameter."""
 WAIT: Final = "20000"
 """The milliseconds that jobs.query may take."""
+UNSPECIFIED: Final = {
+    "bufferCompression": "COMPRESSION_UNSPECIFIED",
+    "picosTimestampPrecision": "PICOS_TIMESTAMP_PRECISION_UNSPECIFIED",
+}
+"""The options of Arrow that say nothing."""
 DEFAULT_LOCATION: Final = "us"
 """The location of a job whose answer names none."""
 
@@ -53,14 +59,21 @@ def tables_of(step: RunQuery, names: Names) -> list[Names]:
 def query_body(step: RunQuery, names: Names) -> bytes:
     """The body of the request of a step."""
     body: dict[str, Any] = {"query": _statement(step.statement, names), "useLegacySql": False, "timeoutMs": WAIT}
+    if step.wait is not None:
+        body["timeoutMs"] = step.wait
     body["useQueryCache"] = step.cached
     if step.results:
         body["queryResultsFormat"] = step.results
     options = {"bufferCompression": step.buffer_compression} if step.buffer_compression else {}
     if step.timestamps:
         options["picosTimestampPrecision"] = f"TIMESTAMP_PRECISION_{step.timestamps}"
+    if step.in_full:
+        options = {**UNSPECIFIED, **options}
+        body["formatOptions"] = {"useInt64Timestamp": True}
     if options:
         body["arrowSerializationOptions"] = options
+    if step.request_id:
+        body["requestId"] = _request_id(step.request_id, names)
     if step.dry_run:
         body["dryRun"] = True
     if step.max_results is not None:
@@ -71,6 +84,11 @@ def query_body(step: RunQuery, names: Names) -> bytes:
         body |= {"parameterMode": "NAMED", "queryParameters": [every]}
     body["jobCreationMode"] = "JOB_CREATION_OPTIONAL" if step.optional_job else "JOB_CREATION_REQUIRED"
     return json.dumps(body, ensure_ascii=False).encode()
+
+
+def _request_id(text: str, names: Names) -> str:
+    """An id of at most 36 characters that queries of other tables do not have."""
+    return str(uuid.uuid5(uuid.NAMESPACE_URL, f"{names.project}/{names.dataset}/{names.table}/{text}"))
 
 
 def _statement(statement: QueryStatement, names: Names) -> str:

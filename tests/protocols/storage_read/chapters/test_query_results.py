@@ -18,7 +18,7 @@ from conformance.contract.judge import judge
 from conformance.engine.corpus import load_corpus
 from conformance.generate import materialise
 from conformance.protocols.storage_read.reference.hosted import storage_target
-from conformance.records import Case, Exchange, Outcome
+from conformance.records import CallEnd, Case, Exchange, Outcome
 from tests.fixtures import ROOT
 
 load_chapters()
@@ -308,3 +308,72 @@ def test_a_column_without_a_name_has_any_name(exchanges: dict[str, Exchange]) ->
         exchange = target.drive(case, materialise(case.table))
 
     assert failed(case, exchange) == {"stream-has-the-schema-of-the-page"}
+
+
+def test_a_running_query_names_its_job_and_has_rows_later(exchanges: dict[str, Exchange]) -> None:
+    """The reference does not end in no time; a server that does is judged as ever."""
+    case = CASES["query-results.no-wait"]
+    first, listing, *reads = exchanges[case.id].calls
+    answer = json.loads(first.responses[0])
+
+    assert answer["jobComplete"] is False
+    assert answer["jobReference"]["jobId"]
+    assert json.loads(listing.responses[0])["jobComplete"] is True
+    assert failed(case, spoilt(exchanges[case.id], lambda a: a.pop("jobReference"))) == {"running-job-is-named"}
+
+    fewer = [dataclasses.replace(read, responses=read.responses[1:]) for read in reads]
+    lost = dataclasses.replace(exchanges[case.id], calls=(first, listing, *fewer))
+    assert failed(case, lost) == {"waited-job-has-a-stream"}
+
+
+def test_a_job_that_is_not_done_owes_no_stream(exchanges: dict[str, Exchange]) -> None:
+    """A refusal is right as long as jobs.getQueryResults says that the query runs."""
+    case = CASES["query-results.no-wait"]
+    first, listing, *reads = exchanges[case.id].calls
+    running = dataclasses.replace(listing, responses=(json.dumps({"jobComplete": False}).encode(),))
+    refused = [dataclasses.replace(read, status="FAILED_PRECONDITION", responses=()) for read in reads]
+    exchange = dataclasses.replace(exchanges[case.id], calls=(first, running, *refused))
+    verdicts = judge(case, exchange, materialise(case.table))
+
+    assert [one for one in verdicts if one.outcome in (Outcome.FAIL, Outcome.ERROR)] == []
+
+
+def test_what_is_read_of_a_removed_table_is_judged_by_one_clause(exchanges: dict[str, Exchange]) -> None:
+    """No document says in which words a server that loses the result may refuse it."""
+    case = CASES["query-results.table-removed"]
+    first, *reads = exchanges[case.id].calls
+    refused = [dataclasses.replace(read, status="NOT_FOUND", responses=()) for read in reads]
+    exchange = dataclasses.replace(exchanges[case.id], calls=(first, *refused))
+
+    assert failed(case, exchange) == {"result-outlives-its-table"}
+
+
+def test_a_cancelled_read_is_not_judged(exchanges: dict[str, Exchange]) -> None:
+    """Its client ended it, and the reads after it have every row."""
+    calls = exchanges["query-results.cancelled"].calls
+
+    assert [call.end for call in calls[1:]] == [CallEnd.CANCELLED, CallEnd.COMPLETE] * 2
+    assert [len(call.responses) for call in calls if call.end is CallEnd.CANCELLED] == [1, 1]
+
+
+def test_other_calls_are_made_while_a_read_is_held_open(exchanges: dict[str, Exchange]) -> None:
+    """Its place is that of its beginning."""
+    calls = exchanges["query-results.held-open"].calls
+
+    assert [call.step for call in calls] == list(range(6))
+
+
+def test_requests_in_full_name_what_is_unspecified(exchanges: dict[str, Exchange]) -> None:
+    """As google-cloud-bigquery (Python) does, whose ``requestId`` is the same for a query that is sent again."""
+    bodies = [json.loads(call.request) for call in exchanges["query-results.with-each-field"].calls[::2]]
+    again = [json.loads(call.request) for call in exchanges["query-results.sent-again"].calls[:2]]
+
+    assert [body["formatOptions"] for body in bodies] == [{"useInt64Timestamp": True}] * 3
+    assert bodies[1]["arrowSerializationOptions"] == {
+        "bufferCompression": "COMPRESSION_UNSPECIFIED",
+        "picosTimestampPrecision": "PICOS_TIMESTAMP_PRECISION_UNSPECIFIED",
+    }
+    assert bodies[0]["requestId"] != bodies[1]["requestId"]
+    assert "requestId" not in bodies[2]
+    assert again[0] == again[1]
+    assert len(again[0]["requestId"]) == 36

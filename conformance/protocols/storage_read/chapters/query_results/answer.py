@@ -34,6 +34,7 @@ from conformance.protocols.storage_read.contract.results import (
     pages,
     queries,
     selects,
+    unfinished,
 )
 from conformance.records import Level, QueryStatement
 
@@ -250,6 +251,20 @@ def job_is_named(query: QueryView) -> Iterator[Violation]:
         places = (named, answer) if key == "location" else (named,)
         if not any(isinstance(one, dict) and name_in(one.get(key)) for one in places):
             yield Violation(f"jobReference.{key}", "none", field=f"jobReference.{key}")
+
+
+@_clause(
+    "query-results.running-job-is-named",
+    over=unfinished,
+    breaks="google-cloud-bigquery 3.47.0 (Python): a KeyError, for it waits for the job by its name (from its source)",
+)
+def running_job_is_named(query: QueryView) -> Iterator[Violation]:
+    """An answer that says that the query still runs names its job, also if a job was optional.
+
+    The discovery document: ``jobReference`` is "present even if the original request timed out", and only empty if the
+    query completes without a job.
+    """
+    yield from job_is_named(query)
 
 
 @_clause(

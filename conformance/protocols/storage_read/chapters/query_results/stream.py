@@ -12,7 +12,10 @@ from conformance.contract.clause import Violation
 from conformance.contract.comparing.matching import match_rows
 from conformance.contract.sources import (
     ARROW_PROTO,
+    CACHED_RESULTS,
+    DISCOVERY,
     JOB_STREAMS,
+    PYTHON_CLIENT,
     PYTHON_QUERIES,
     STORAGE_PROTO,
 )
@@ -28,12 +31,17 @@ from conformance.protocols.storage_read.contract.resultrows import (
 )
 from conformance.protocols.storage_read.contract.results import (
     ResultRead,
+    behind_cancelled,
     came,
     expected_of,
+    held_open,
+    in_micros,
     inserted,
+    orphaned,
     results,
     rows_then,
     served_results,
+    waited,
 )
 from conformance.protocols.storage_read.contract.subjects import derived, is_on
 from conformance.protocols.storage_read.contract.violations import fields_differ
@@ -235,6 +243,71 @@ def inserted_job_has_a_stream(read: ResultView) -> Iterator[Violation]:
     expected = rows_then(read.view, derived(read.view, read.raw.step) or 0)
     rows = pa.Table.from_batches(read.batches) if read.batches else expected.slice(0, 0)
     yield from from_offset(expected, rows, read.offset)
+
+
+@_stream(
+    "query-results.held-open-has-its-rows",
+    over=held_open,
+    breaks="a client that is slower than the next query: rows are lost",
+)
+def held_open_has_its_rows(read: ResultView) -> Iterator[Violation]:
+    """A read of the stream that a client holds open has every row, although other queries run in the meantime."""
+    yield from _from_its_offset(read)
+
+
+@_stream(
+    "query-results.cancelled-read-leaves-the-result",
+    over=behind_cancelled,
+    source=(STORAGE_PROTO, PYTHON_CLIENT),
+    breaks="every client that reads on after a lost connection, which a server sees as a cancelled call",
+)
+def cancelled_read_leaves_the_result(read: ResultView) -> Iterator[Violation]:
+    """A read of the stream that a client cancels changes nothing: the next one has every row from its offset on."""
+    yield from _from_its_offset(read)
+
+
+@_stream(
+    "query-results.waited-job-has-a-stream",
+    over=waited,
+    source=(DISCOVERY, PYTHON_QUERIES),
+    level=Level.SHOULD,
+    breaks="google-cloud-bigquery 3.47.0 (Python), which waits for the job and reads its stream (from its source)",
+)
+def waited_job_has_a_stream(read: ResultView) -> Iterator[Violation]:
+    """The stream of a query whose first answer said that it still ran has every row from its offset on.
+
+    That answer had no page, so that the stream alone has the first rows. This is for a read after
+    jobs.getQueryResults has said ``jobComplete``.
+    """
+    yield from _from_its_offset(read)
+
+
+@_stream(
+    "query-results.result-outlives-its-table",
+    over=orphaned,
+    source=CACHED_RESULTS,
+    level=Level.SHOULD,
+    breaks="programs that remove a table when its query has been answered: the rows behind the page are lost",
+)
+def result_outlives_its_table(read: ResultView) -> Iterator[Violation]:
+    """The stream of a query has the rows of its result, also if its table was removed since, or made again.
+
+    A result is a table of its own, which the service keeps for about a day.
+    """
+    yield from _from_its_offset(read)
+
+
+def _from_its_offset(read: ResultView) -> Iterator[Violation]:
+    """Yield a violation if a read has other rows than those of its query from its offset on."""
+    assert read.query is not None
+    if not read.ok:
+        yield Violation("status OK", f"{read.raw.status}: {read.raw.details}")
+        return
+    if read.batches is None:
+        return
+    expected, ordered = expected_of(read.query), read.query.step.statement is QueryStatement.ORDERED
+    rows = pa.Table.from_batches(read.batches) if read.batches else expected.slice(0, 0)
+    yield from from_offset(expected, in_micros(rows, read.query, read.form), read.offset, ordered=ordered)
 
 
 @_stream("query-results.row-count-is-true", over=came)
