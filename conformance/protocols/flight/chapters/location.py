@@ -117,15 +117,28 @@ class _TwoPlaces:
 
 @about
 def _everywhere(view: FlightView) -> list[_TwoPlaces]:
-    """Return the reads that one step makes of one ticket, each with the first of them, if they ended in OK."""
+    """Return the reads that one step makes of one ticket, each with the first of them, if they ended in OK.
+
+    The data of a flight of the server's own may change meanwhile: that it did not shows when the first place gives the
+    same once more.
+    """
     first: dict[tuple[int, bytes], GetView] = {}
     found: list[_TwoPlaces] = []
     for get in view.gets:
         if get.ok and get.table is not None and get.ticket is not None:
             one = first.setdefault((get.raw.step, get.ticket), get)
-            if one is not get and get.elsewhere:
+            if one is not get and get.elsewhere and (get.info is None or not get.info.found or _stays(view, one, get)):
                 found.append(_TwoPlaces(one, get))
     return found
+
+
+def _stays(view: FlightView, one: GetView, other: GetView) -> bool:
+    """True if a read after ``other`` gives the very bytes of ``one``, at the same place."""
+    later = (get for get in view.gets if get.index > other.index and get.ok and get.raw.step != one.raw.step)
+    return any(
+        (get.raw.label, get.raw.request, get.raw.responses) == (one.raw.label, one.raw.request, one.raw.responses)
+        for get in later
+    )
 
 
 @clause(

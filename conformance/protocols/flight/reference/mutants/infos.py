@@ -88,7 +88,11 @@ class BytesBelow(FlightService):
         return -2
 
 
-@mutant("flight-info.another-descriptor", kills="flight-info.descriptor-is-the-one-asked-for")
+@mutant(
+    "flight-info.another-descriptor",
+    kills="flight-info.descriptor-is-the-one-asked-for",
+    also={"flight-listed.is-found": "the list names that descriptor as well"},
+)
 class AnotherDescriptor(FlightService):
     """An info names the descriptor of another flight."""
 
@@ -99,7 +103,10 @@ class AnotherDescriptor(FlightService):
 @mutant(
     "flight-info.ticket-void",
     kills="flight-info.tickets-are-redeemed",
-    also={"flight-poll.descriptor-is-known-until-then": "the reference takes a query with void tickets for cancelled"},
+    also={
+        "flight-poll.descriptor-is-known-until-then": "the reference takes a query with void tickets for cancelled",
+        "flight-listed.tickets-are-redeemed": "so are the tickets of the server's own flights",
+    },
 )
 class TicketVoid(FlightService):
     """The ticket of an info is not the one that is redeemed."""
@@ -108,7 +115,11 @@ class TicketVoid(FlightService):
         return super().endpoint(ticket + b"x")
 
 
-@mutant("flight-info.second-ticket-void", kills="flight-info.tickets-are-redeemed")
+@mutant(
+    "flight-info.second-ticket-void",
+    kills="flight-info.tickets-are-redeemed",
+    also={"flight-listed.tickets-are-redeemed": "so are those of the server's own flights"},
+)
 class SecondTicketVoid(FlightService):
     """An info has a second endpoint, whose ticket nobody redeems."""
 
