@@ -9,8 +9,9 @@ from typing import Final
 import pyarrow as pa
 
 from conformance import wire
+from conformance.contain.text import many
 from conformance.contract.clause import Role, Violation, clause
-from conformance.contract.sources import Inferred
+from conformance.contract.sources import SCHEMA_FBS, Inferred
 from conformance.protocols.flight.contract import FLIGHT
 from conformance.protocols.flight.contract.decoding import Meaning, in_words, meaning_of, message_of
 from conformance.protocols.flight.contract.sources import FLIGHT_PAGE, FLIGHT_PROTO
@@ -132,6 +133,44 @@ def schema_is_that_of_the_stream(schema: _Schema) -> Iterator[Violation]:
             continue
         if columns_of(read.table.schema) != columns_of(stated):
             yield Violation(f"the columns of the info: {listed(stated)}", listed(read.table.schema), call=read.index)
+
+
+@about
+def _nullable(view: FlightView) -> list[_Schema]:
+    """Return the schemas of infos that can be read."""
+    return [one for one in _schemas(view) if one.of.raw.method != FlightMethod.GET_SCHEMA and one.arrow is not None]
+
+
+def _read_with(schema: _Schema) -> Iterator[tuple[GetView, pa.Table]]:
+    """The streams of the tickets of an info that have its columns."""
+    stated = schema.arrow
+    for read in _by_place(schema.of.view)[schema.call, schema.response].reads:
+        if stated is None or read is None or read.table is None or not read.ok:
+            continue
+        if columns_of(read.table.schema) == columns_of(stated):
+            yield read, read.table
+
+
+@clause(
+    "flight-info.required-has-no-nulls",
+    over=_nullable,
+    source=(SCHEMA_FBS, FLIGHT_PROTO),
+    breaks="clients that leave out validity by the schema of the info, such as those that make tables with NOT NULL",
+    profiles=FLIGHT,
+    role=Role.APPLICATION,
+)
+def required_has_no_nulls(schema: _Schema) -> Iterator[Violation]:
+    """A column that an info calls not nullable has no NULL in the streams of its tickets.
+
+    Schema.fbs, Field: "Whether or not the field is nullable." Flight.proto: "The schema of the dataset". A stream whose
+    own schema says the same is judged as a stream.
+    """
+    assert schema.arrow is not None
+    for read, table in _read_with(schema):
+        for field, came, column in zip(schema.arrow, table.schema, table.columns, strict=True):
+            if not field.nullable and came.nullable and not pa.types.is_null(field.type) and column.null_count:
+                yield Violation(f"no NULL in {field.name!r}", many(column.null_count, "NULL"), call=read.index)
+                break
 
 
 def _by_place(view: FlightView) -> Mapping[tuple[int, int], InfoSeen]:

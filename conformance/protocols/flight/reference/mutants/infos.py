@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pyarrow as pa
+
 from conformance.protocols.flight.contract.encoding import descriptor, part
 from conformance.protocols.flight.records import Descriptor
 from conformance.protocols.flight.reference.register import mutant
@@ -62,6 +64,15 @@ class SchemaResultOfLess(FlightService):
 
     def result_schema(self, flight: Flight) -> bytes:
         return super().result_schema(flight.without_last_column())
+
+
+@mutant("flight-info.all-required", kills="flight-info.required-has-no-nulls")
+class AllRequired(FlightService):
+    """The schema of an info says that no column is nullable; some have NULLs."""
+
+    def info_schema(self, flight: Flight) -> bytes:
+        fields = [field.with_nullable(nullable=False) for field in flight.schema]
+        return super().info_schema(Flight(b"", pa.schema(fields), ()))
 
 
 @mutant("flight-info.one-record-more", kills="flight-info.total-records")
