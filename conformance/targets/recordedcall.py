@@ -171,9 +171,10 @@ class Caller:
             "clock": self._clock,
         }
 
-    def over(self, channel: grpc.Channel) -> Caller:
-        """A caller like this one over another connection."""
-        return Caller(**{**self.settings, "channel": channel})
+    def over(self, channel: grpc.Channel, *, away: bool = False) -> Caller:
+        """A caller like this one over another connection; ``away``, to another program, whose end nobody watches."""
+        words = {"last_words": lambda _: None} if away else {}
+        return Caller(**{**self.settings, **words, "channel": channel})
 
     @property
     def bearing(self) -> bool:

@@ -133,8 +133,8 @@ class _Again:
 def _again(view: FlightView) -> list[_Again]:
     """Return the reads of one ticket between which nothing was written, if both ended in OK and can be decoded.
 
-    What an application serves may change by itself. Only a table that the suite stored, and an endpoint whose
-    expiration time says that it may be read again, have to give the same rows.
+    What an application serves may change by itself, and a flight of its own at any time. Only a table that the suite
+    stored, and an endpoint whose expiration time says that it may be read again, have to give the same rows.
     """
     found: list[_Again] = []
     first: dict[bytes, GetView] = {}
@@ -154,7 +154,7 @@ def _again(view: FlightView) -> list[_Again]:
 def _lasts(get: GetView) -> bool:
     """True for decoded rows that have to be the same in the next read."""
     seen = get.info
-    if seen is None or not get.ok or get.table is None:
+    if seen is None or seen.found or not get.ok or get.table is None:
         return False
     endpoint = seen.endpoint_of(get)
     return seen.put is not None or (endpoint is not None and endpoint.expires is not None)

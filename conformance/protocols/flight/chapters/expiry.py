@@ -16,7 +16,7 @@ from conformance.protocols.flight.contract.actions import asked_to_renew, renewe
 from conformance.protocols.flight.contract.decoding import DecodedEndpoint
 from conformance.protocols.flight.contract.lapses import lasting
 from conformance.protocols.flight.contract.sources import FLIGHT_PAGE, FLIGHT_PROTO
-from conformance.protocols.flight.contract.subjects import about, columns_of, without_dictionaries
+from conformance.protocols.flight.contract.subjects import LIMITS, about, columns_of, without_dictionaries
 from conformance.protocols.flight.contract.view import MARGIN, FlightCall, FlightView, GetView
 from conformance.protocols.flight.records import DoAction, DoPut, FlightMethod, FlightSqlStep
 from conformance.protocols.flight.wire.messages import RENEW
@@ -132,6 +132,8 @@ def _valid(view: FlightView) -> list[_Valid]:
         if any(isinstance(one.step, DoPut) for one in call.beside):
             continue
         if call.index not in of_histories and isinstance(call, GetView) and call.answered and call.ticket in offers:
+            if call.raw.status in LIMITS and call.info is not None and call.info.found:
+                continue
             endpoint, now = offers[call.ticket], call.instant
             if endpoint.expires is not None and now is not None and now + MARGIN < endpoint.expires:
                 found.append(_Valid(call, endpoint))

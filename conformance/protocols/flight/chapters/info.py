@@ -9,10 +9,11 @@ from typing import Final
 import pyarrow as pa
 
 from conformance import wire
+from conformance.contain.text import many
 from conformance.contract.clause import Role, Violation, clause
-from conformance.contract.sources import Inferred
+from conformance.contract.sources import SCHEMA_FBS, Inferred
 from conformance.protocols.flight.contract import FLIGHT
-from conformance.protocols.flight.contract.decoding import in_words, meaning_of, message_of
+from conformance.protocols.flight.contract.decoding import Meaning, in_words, meaning_of, message_of
 from conformance.protocols.flight.contract.sources import FLIGHT_PAGE, FLIGHT_PROTO
 from conformance.protocols.flight.contract.sqlsubjects import executable
 from conformance.protocols.flight.contract.subjects import about, columns_of, infos, listed
@@ -125,11 +126,51 @@ def schema_is_that_of_the_stream(schema: _Schema) -> Iterator[Violation]:
     if stated is None:
         return
     seen = _by_place(schema.of.view)[schema.call, schema.response]
+    if not stated.names and seen.of.raw.method == FlightMethod.LIST_FLIGHTS:
+        return  # a list that does not know them
     for read in seen.reads:
         if read is None or read.table is None or not read.ok:
             continue
         if columns_of(read.table.schema) != columns_of(stated):
             yield Violation(f"the columns of the info: {listed(stated)}", listed(read.table.schema), call=read.index)
+
+
+@about
+def _nullable(view: FlightView) -> list[_Schema]:
+    """Return the schemas of infos that can be read."""
+    return [one for one in _schemas(view) if one.of.raw.method != FlightMethod.GET_SCHEMA and one.arrow is not None]
+
+
+def _read_with(schema: _Schema) -> Iterator[tuple[GetView, pa.Table]]:
+    """The streams of the tickets of an info that have its columns."""
+    stated = schema.arrow
+    for read in _by_place(schema.of.view)[schema.call, schema.response].reads:
+        if stated is None or read is None or read.table is None or not read.ok:
+            continue
+        if columns_of(read.table.schema) == columns_of(stated):
+            yield read, read.table
+
+
+@clause(
+    "flight-info.required-has-no-nulls",
+    over=_nullable,
+    source=(SCHEMA_FBS, FLIGHT_PROTO),
+    breaks="clients that leave out validity by the schema of the info, such as those that make tables with NOT NULL",
+    profiles=FLIGHT,
+    role=Role.APPLICATION,
+)
+def required_has_no_nulls(schema: _Schema) -> Iterator[Violation]:
+    """A column that an info calls not nullable has no NULL in the streams of its tickets.
+
+    Schema.fbs, Field: "Whether or not the field is nullable." Flight.proto: "The schema of the dataset". A stream whose
+    own schema says the same is judged as a stream.
+    """
+    assert schema.arrow is not None
+    for read, table in _read_with(schema):
+        for field, came, column in zip(schema.arrow, table.schema, table.columns, strict=True):
+            if not field.nullable and came.nullable and not pa.types.is_null(field.type) and column.null_count:
+                yield Violation(f"no NULL in {field.name!r}", many(column.null_count, "NULL"), call=read.index)
+                break
 
 
 def _by_place(view: FlightView) -> Mapping[tuple[int, int], InfoSeen]:
@@ -188,9 +229,24 @@ def get_schema_agrees(pair: _Pair) -> Iterator[Violation]:
         yield Violation(f"the columns of GetFlightInfo: {listed(stated)}", listed(asked))
 
 
+def _came(seen: InfoSeen) -> int:
+    """The number of records that came from all endpoints."""
+    return sum(read.table.num_rows for read in seen.whole or () if read.table is not None)
+
+
+@about
+def _counted(view: FlightView) -> list[InfoSeen]:
+    """Return the infos whose endpoints were all read, without the flights of the server's own that change."""
+    whole = [one for one in infos(view) if one.whole is not None and one.info.endpoints]
+    counts: dict[Meaning | None, set[int]] = {}
+    for one in whole:
+        counts.setdefault(one.name, set()).add(_came(one))
+    return [one for one in whole if not one.found or len(counts[one.name]) == 1]
+
+
 @clause(
     "flight-info.total-records",
-    over=lambda view: [one for one in infos(view) if one.whole is not None and one.info.endpoints],
+    over=_counted,
     source=(FLIGHT_PROTO, FLIGHT_PAGE),
     level=Level.SHOULD,
     breaks="clients that reserve memory, or show progress",
@@ -202,7 +258,7 @@ def total_records(seen: InfoSeen) -> Iterator[Violation]:
 
     Flight.proto: "Set these to -1 if unknown." The page calls the size an estimate, so that this is no MUST.
     """
-    came = sum(read.table.num_rows for read in seen.whole or () if read.table is not None)
+    came = _came(seen)
     if seen.info.records not in (-1, came):
         yield Violation(f"total_records {came}, or -1", str(seen.info.records))
 
@@ -249,14 +305,15 @@ def _redeemed(view: FlightView) -> list[GetView]:
     """Return the first call for each ticket of an info, before its tickets were cancelled.
 
     Whether a ticket can be redeemed again, or after its expiration time, is the application's choice (the page, on
-    expiration times), and a statement that cannot be executed may be refused only there.
+    expiration times), and a statement that cannot be executed may be refused only there. Those of the server's own
+    flights are judged by ``flight-listed.tickets-are-redeemed``.
     """
     redeemed: dict[bytes | None, GetView] = {}
     for get in view.gets:
         redeemed.setdefault(get.ticket, get)
     first = [get for get in redeemed.values() if get.info is not None and get.info.read_of(get.ticket) is get]
     first = [get for get in first if get.info is not None and executable(get.info) and not get.may_be_over]
-    first = [get for get in first if get.info is not None and not get.info.put_until(get)]
+    first = [get for get in first if get.info is not None and not get.info.found and not get.info.put_until(get)]
     actions = (at for at, call in enumerate(view.calls) if call.raw.method == FlightMethod.DO_ACTION)
     until = next(actions, len(view.calls))
     return [get for get in first if get.answered and get.index <= until]

@@ -11,7 +11,9 @@ from typing import Final
 from conformance.contain.text import many
 from conformance.contract.clause import Role, Violation, clause
 from conformance.contract.comparing.matching import match_rows
+from conformance.contract.sources import Inferred
 from conformance.protocols.flight.contract import FLIGHT
+from conformance.protocols.flight.contract.decoding import AT
 from conformance.protocols.flight.contract.sources import FLIGHT_PAGE, FLIGHT_PROTO
 from conformance.protocols.flight.contract.subjects import about, columns_of, without_dictionaries
 from conformance.protocols.flight.contract.view import FlightView, GetView
@@ -101,6 +103,53 @@ def says_where(place: _Located) -> Iterator[Violation]:
         yield Violation("the path of a socket", repr(place.uri), place.field)
 
 
+_UNSPECIFIED: Final = frozenset({"0.0.0.0", "::"})  # noqa: S104  # where a server says it is
+
+
+@_clause(
+    "flight-location.host-is-specified",
+    over=lambda view: [one for one in _places(view) if one.parts is not None and one.parts.scheme in _WITH_PORT],
+    source=(FLIGHT_PAGE, Inferred(FLIGHT_PROTO)),
+    breaks="clients on another machine: the address leads to themselves",
+)
+def host_is_specified(place: _Located) -> Iterator[Violation]:
+    """A host is not the unspecified address, which a server listens at and no client can go to.
+
+    The page: a location is where "clients can retrieve" data. What 0.0.0.0 and :: mean as a destination is left to the
+    machine of the client.
+    """
+    if place.parts is not None and place.parts.hostname in _UNSPECIFIED:
+        yield Violation("a host that a client can reach", repr(place.uri), place.field)
+
+
+@about
+def _of_several(view: FlightView) -> list[GetView]:
+    """Return the reads at places that the driver could try, of endpoints that name more than one."""
+    found: list[GetView] = []
+    for get in view.gets:
+        endpoint = None if get.info is None else get.info.endpoint_of(get)
+        if get.elsewhere and get.answered and endpoint is not None and len(endpoint.locations) > 1:
+            found.append(get)
+    return found
+
+
+@_clause(
+    "flight-location.each-is-reached",
+    over=_of_several,
+    source=FLIGHT_PROTO,
+    breaks="every client that takes this location: the other ones are tried by few",
+)
+def each_is_reached(get: GetView) -> Iterator[Violation]:
+    """A server listens at each location on this machine that an endpoint names.
+
+    Flight.proto, ``location``: "the expectation is that the ticket can be redeemed at any of the locations". It is no
+    MUST, because a place may be down for a while. An endpoint with one location is judged by the clauses on tickets.
+    """
+    if get.raw.status == "UNAVAILABLE":
+        where = get.raw.label.partition(AT)[2]
+        yield Violation(f"a Flight server at {where}", f"{get.raw.status}: {get.raw.details}")
+
+
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class _TwoPlaces:
     """The reads of one ticket at two places that its endpoint names."""
@@ -117,15 +166,28 @@ class _TwoPlaces:
 
 @about
 def _everywhere(view: FlightView) -> list[_TwoPlaces]:
-    """Return the reads that one step makes of one ticket, each with the first of them, if they ended in OK."""
+    """Return the reads that one step makes of one ticket, each with the first of them, if they ended in OK.
+
+    The data of a flight of the server's own may change meanwhile: that it did not shows when the first place gives the
+    same once more.
+    """
     first: dict[tuple[int, bytes], GetView] = {}
     found: list[_TwoPlaces] = []
     for get in view.gets:
         if get.ok and get.table is not None and get.ticket is not None:
             one = first.setdefault((get.raw.step, get.ticket), get)
-            if one is not get and get.elsewhere:
+            if one is not get and get.elsewhere and (get.info is None or not get.info.found or _stays(view, one, get)):
                 found.append(_TwoPlaces(one, get))
     return found
+
+
+def _stays(view: FlightView, one: GetView, other: GetView) -> bool:
+    """True if a read after ``other`` gives the very bytes of ``one``, at the same place."""
+    later = (get for get in view.gets if get.index > other.index and get.ok and get.raw.step != one.raw.step)
+    return any(
+        (get.raw.label, get.raw.request, get.raw.responses) == (one.raw.label, one.raw.request, one.raw.responses)
+        for get in later
+    )
 
 
 @clause(

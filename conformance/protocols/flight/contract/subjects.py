@@ -18,6 +18,7 @@ from conformance.protocols.flight.records import Damage, DoExchange, DoPut, Flig
 __all__ = [
     "CODES",
     "LARGE",
+    "LIMITS",
     "REFUSALS",
     "PutTable",
     "about",
@@ -33,6 +34,7 @@ __all__ = [
     "refusals",
     "sent_rows",
     "stored",
+    "together",
     "without_dictionaries",
 ]
 
@@ -51,6 +53,14 @@ PERMISSION_DENIED.
 REFUSALS: Final = frozenset({"NOT_FOUND", "INVALID_ARGUMENT", "UNIMPLEMENTED", "UNAUTHENTICATED", "PERMISSION_DENIED"})
 """The statuses of an error that a client has made, or that the server cannot avoid for this client."""
 
+
+LIMITS: Final = frozenset(
+    {
+        "UNAUTHENTICATED", "PERMISSION_DENIED", "RESOURCE_EXHAUSTED", "UNIMPLEMENTED", "ABORTED", "CANCELLED",
+        "DEADLINE_EXCEEDED",
+    }
+)  # fmt: skip
+"""The statuses that say nothing of a flight: this client may not read it, or not at this time."""
 
 LARGE: Final = "large"
 """The reason of a request that a server may find too large."""
@@ -120,12 +130,15 @@ class PutTable:
         whole = self.seen.whole
         if whole is None:
             return None
-        tables = [without_dictionaries(read.table) for read in whole if read.table is not None]
-        if not tables:
-            return self.table.slice(0, 0)
-        if any(columns_of(one.schema) != columns_of(tables[0].schema) for one in tables):
-            return None
-        return pa.concat_tables([one.cast(tables[0].schema) for one in tables])
+        return together([read.table for read in whole if read.table is not None]) if whole else self.table.slice(0, 0)
+
+
+def together(tables: Sequence[pa.Table]) -> pa.Table | None:
+    """The rows of the endpoints of one flight; None if there are none, or if their columns differ."""
+    plain = list(map(without_dictionaries, tables))
+    if not plain or any(columns_of(one.schema) != columns_of(plain[0].schema) for one in plain):
+        return None
+    return pa.concat_tables([one.cast(plain[0].schema) for one in plain])
 
 
 def is_damaged(call: FlightCall) -> bool:

@@ -23,9 +23,11 @@ from conformance.protocols.flight.contract.decoding import (
     Data,
     DecodedEndpoint,
     Info,
+    Meaning,
     Poll,
     data_of,
     is_cut,
+    meaning_of,
     message_of,
     read_data,
     read_info,
@@ -43,6 +45,7 @@ from conformance.protocols.flight.records import (
     FlightSqlStep,
     FlightStep,
     GetFlightInfo,
+    ListFlights,
     Naming,
     PollFlightInfo,
 )
@@ -256,6 +259,22 @@ class InfoSeen:
     def call(self) -> int:
         """The index of its call."""
         return self.of.index
+
+    @property
+    def found(self) -> bool:
+        """True for a flight of the server's own, which the suite has found in its list: its data may change at any
+        time, and not everybody may read it.
+        """
+        if isinstance(self.of.step, ListFlights):
+            return True
+        return isinstance(self.of.step, GetFlightInfo) and bool(self.of.step.descriptor.info)
+
+    @property
+    def name(self) -> Meaning | None:
+        """The descriptor of the flight: the one that was asked for, or else that of the info; None without one."""
+        asks = self.of.raw.method == FlightMethod.GET_FLIGHT_INFO
+        asked = message_of("FlightDescriptor", self.of.raw.request) if asks else None
+        return self.info.descriptor if asked is None else meaning_of(asked)
 
     def endpoint_of(self, get: GetView) -> DecodedEndpoint | None:
         """The endpoint whose ticket a call redeems."""

@@ -8,12 +8,15 @@ from conformance.generate.casecheck import MOST_CALLS, check_rows, row_count
 from conformance.protocols.flight.generate.sqlsteps import check_sql_step, info_label
 from conformance.protocols.flight.records import (
     Damage,
+    Descriptor,
     DoAction,
     DoExchange,
     DoGet,
     DoPut,
     FlightSqlStep,
     GetFlightInfo,
+    GetSchema,
+    ListFlights,
     PollFlightInfo,
 )
 from conformance.protocols.flight.records.calls import DAMAGED_BATCHES
@@ -53,7 +56,7 @@ def _label(step: Step) -> str:
     """The label of the info that a step remembers; empty if it remembers none."""
     if isinstance(step, FlightSqlStep):
         return info_label(step)
-    return step.label if isinstance(step, GetFlightInfo | PollFlightInfo | DoAction) else ""
+    return step.label if isinstance(step, ListFlights | GetFlightInfo | PollFlightInfo | DoAction) else ""
 
 
 def _check_happening(step: Meanwhile, path: str, infos: set[str]) -> None:
@@ -66,6 +69,9 @@ def _check_happening(step: Meanwhile, path: str, infos: set[str]) -> None:
 
 
 def _check_step(step: Step, path: str, infos: set[str], table: Table) -> None:
+    _check_named(step, path, infos)
+    if isinstance(step, ListFlights) and not -1 <= step.nth <= MOST_CALLS:
+        raise RecordError(f"{path}.nth", f"the index of a flight from 0 to {MOST_CALLS}, or -1", step.nth)
     if isinstance(step, DoGet):
         if step.ticket is None and step.info not in infos:
             raise RecordError(f"{path}.info", "the label of an earlier get-flight-info step", step.info)
@@ -77,6 +83,16 @@ def _check_step(step: Step, path: str, infos: set[str], table: Table) -> None:
         raise RecordError(f"{path}.most", f"a number of calls from 1 to {MOST_CALLS}", step.most)
     if isinstance(step, DoPut | DoExchange):
         _check_sent(step, path, table)
+
+
+def _check_named(step: Step, path: str, infos: set[str]) -> None:
+    named = getattr(step, "descriptor", None)
+    if not isinstance(named, Descriptor) or not named.info:
+        return
+    if not isinstance(step, GetFlightInfo | GetSchema):
+        raise RecordError(f"{path}.descriptor", "a path or a cmd in this step", named.info)
+    if named.info not in infos:
+        raise RecordError(f"{path}.descriptor.info", "the label of an earlier step that gives an info", named.info)
 
 
 def _check_sent(step: DoPut | DoExchange, path: str, table: Table) -> None:

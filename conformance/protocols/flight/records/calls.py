@@ -56,20 +56,21 @@ DAMAGED_BATCHES: Final = 3
 
 @record
 class Descriptor:
-    """The name of a flight: a ``path`` or an opaque command ``cmd``.
+    """The name of a flight: a ``path``, an opaque command ``cmd``, or what the info with the label ``info`` names.
 
     The target file says how the suite's own paths become those of the server, and ``form`` what becomes of several
-    parts; one that is ``known`` is the server's.
+    parts; one that is ``known`` is the server's. A step about an ``info`` that names nothing is skipped.
     """
 
     path: tuple[str, ...] = ()
     cmd: bytes = b""
     known: bool = False
     form: NameForm = NameForm.DOTTED
+    info: str = ""
 
     def __post_init__(self) -> None:
-        if bool(self.path) == bool(self.cmd):
-            raise RecordError("descriptor", "either a path or a cmd", self.path)
+        if [bool(self.path), bool(self.cmd), bool(self.info)].count(True) != 1:
+            raise RecordError("descriptor", "either a path or a cmd, or an info that names one", self.path)
 
 
 def _check_stop(stop: int | None, gives_up: GivingUp, path: str) -> None:
@@ -103,13 +104,16 @@ class Handshake(CallStep):
 class ListFlights(CallStep):
     """Call ListFlights with these criteria.
 
-    A ``token`` other than the client's own is sent over a connection of its own, on which nobody has logged in; the
+    With a ``label``, the flight of the index ``nth`` of the answer is remembered as that; -1 is the last one. A
+    ``token`` other than the client's own is sent over a connection of its own, on which nobody has logged in; the
     step is skipped if the target file names no login.
     """
 
     TAG: ClassVar[str] = "list-flights"
 
     criteria: bytes = b""
+    nth: int = 0
+    label: str = ""
     token: FlightToken = FlightToken.OWN
     expect: Expect = Expect()
 
@@ -167,7 +171,8 @@ class DoGet(CallStep):
     ``endpoint`` is ``"*"`` (each endpoint, one call each) or an endpoint's index. ``take`` is the number of messages
     after which the driver gives up as ``gives_up`` says. An endpoint that no location of it lets the driver redeem is
     left out; if there is no other, the step is skipped. With ``everywhere``, the ticket is redeemed at each location
-    that can be reached, over a connection of its own.
+    that can be reached, over a connection of its own. With ``sample``, it is a flight of which nobody knows how large
+    it is: the driver reads a little of it, and gives up the rest.
     """
 
     TAG: ClassVar[str] = "do-get"
@@ -178,6 +183,7 @@ class DoGet(CallStep):
     take: int | None = None
     gives_up: GivingUp = GivingUp.CANCEL
     everywhere: bool = False
+    sample: bool = False
     spelled: Spelling = Spelling.PLAIN
     client: str = ""
     alongside: bool = False

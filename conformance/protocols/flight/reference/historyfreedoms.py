@@ -9,6 +9,7 @@ from grpc import StatusCode
 
 from conformance.protocols.flight.contract.sources import FLIGHT_PAGE, FLIGHT_PROTO
 from conformance.protocols.flight.reference.register import variation
+from conformance.protocols.flight.reference.resident import is_resident
 from conformance.protocols.flight.reference.service import FlightService, Messages
 from conformance.protocols.flight.reference.store import Flight, Store
 
@@ -76,8 +77,8 @@ class FlightsOfEachConnection(FlightService):
         self._own[self.peer, key] = Flight(key, *self.table_of(came))
 
     def find(self, message: bytes) -> Flight:
-        super().find(message)
-        flight = self._own.get((self.peer, self.key_of(message)))
+        found = super().find(message)
+        flight = found if is_resident(found) else self._own.get((self.peer, self.key_of(message)))
         if flight is None:
             self.refuse(StatusCode.NOT_FOUND, "this client has no flight of this descriptor")
         return flight

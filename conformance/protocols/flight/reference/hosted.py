@@ -9,6 +9,7 @@ from typing import Final
 
 from conformance.protocols.flight.reference import deviations
 from conformance.protocols.flight.reference.handshake import LOGIN
+from conformance.protocols.flight.reference.resident import settle
 from conformance.protocols.flight.reference.server import FlightHandlers, FlightServer
 from conformance.protocols.flight.reference.service import FlightService
 from conformance.protocols.flight.reference.sql.service import SqlFlightService
@@ -69,7 +70,9 @@ class HostedFlight(Hosted):
     def __init__(
         self, time: Time, make: Callable[[Store], FlightService], login: tuple[str, str] | None = None
     ) -> None:
-        self._service: Final = make(Store(lambda: time.now() / 1e6, numbered()))
+        store = Store(lambda: time.now() / 1e6, numbered())
+        settle(store)
+        self._service: Final = make(store)
         self._service.here = f"grpc+tcp://{HERE}"
         self._service.login = login
         super().__init__(FlightHandlers(self._service), clock.answering(self._set_ahead))

@@ -20,6 +20,7 @@ from conformance.protocols.flight.reference import (  # noqa: F401  # each regis
     freedoms,
     historyfreedoms,
     lapsefreedoms,
+    listedfreedoms,
 )
 from conformance.protocols.flight.reference.actions import RENEW
 from conformance.protocols.flight.reference.register import FLIGHT_VARIATIONS, variation

@@ -51,6 +51,14 @@ from conformance.protocols.flight.targets.login import Memory
 from conformance.protocols.flight.targets.meeting import ALONE, MeetingPoint, at_once
 from conformance.protocols.flight.targets.messages import FlightNames, action_of
 from conformance.protocols.flight.targets.puts import put_messages, spelled
+from conformance.protocols.flight.targets.sampling import (
+    MOST_SAMPLED,
+    bounded,
+    descriptor_in,
+    given_up,
+    is_spent,
+    listed_in,
+)
 from conformance.protocols.flight.targets.sql import UPDATE, SqlSteps
 from conformance.records import Call, CallEnd, Case, GivingUp, Meanwhile, Step
 from conformance.records.together import groups
@@ -251,6 +259,8 @@ class FlightConversation:
             self._remember(step.label, renewed_in(first_of(call)))
         if isinstance(step, GetFlightInfo):
             self._remember(step.label, read_info(first_of(call)))
+        if isinstance(step, ListFlights) and step.label:
+            self._remember(step.label, listed_in(call, step))
         return True
 
     def _ask_sql(self, index: int, step: FlightSqlStep) -> bool:
@@ -265,11 +275,11 @@ class FlightConversation:
     def _asked(self, step: Step) -> tuple[str, str, bytes] | None:
         """The method, the label and the request of a step with one request message; None if it does not apply."""
         match step:
-            case GetFlightInfo():
-                request = spelled("FlightDescriptor", self._descriptor(step.descriptor), step.spelled)
-                return "GetFlightInfo", step.label, request
-            case GetSchema():
-                return "GetSchema", "", self._descriptor(step.descriptor)
+            case GetFlightInfo() | GetSchema():
+                named = self._named(step.descriptor)
+                if named is None or isinstance(step, GetSchema):
+                    return None if named is None else ("GetSchema", "", named)
+                return "GetFlightInfo", step.label, spelled("FlightDescriptor", named, step.spelled)
             case ListFlights():
                 return "ListFlights", "", encoding.part(1, step.criteria) if step.criteria else b""
             case SendMessages():
@@ -280,6 +290,10 @@ class FlightConversation:
             case _:
                 assert isinstance(step, ListActions)
                 return "ListActions", "", b""
+
+    def _named(self, named: Descriptor) -> bytes | None:
+        """The descriptor of a step; None if it is that of an info that there is not, or that names none."""
+        return descriptor_in(self._infos.get(named.info)) if named.info else self._descriptor(named)
 
     def _descriptor(self, named: Descriptor) -> bytes:
         return encoding.descriptor(self._plan.names.descriptor(named))
@@ -347,8 +361,11 @@ class FlightConversation:
             self._make(Call(index, "", "DoGet", request), take=step.take)
             return True
         info = self._infos.get(step.info)
-        endpoints = () if info is None else tuple(enumerate(info.endpoints[:MOST_ENDPOINTS]))
+        most = MOST_SAMPLED if step.sample else MOST_ENDPOINTS
+        endpoints = () if info is None else tuple(enumerate(info.endpoints[:most]))
         asked = False
+        if step.sample and is_spent(self.calls):
+            return False
         for number, endpoint in endpoints:
             if step.endpoint not in ("*", str(number)) or endpoint.ticket is None:
                 continue
@@ -377,7 +394,8 @@ class FlightConversation:
         caller = self._caller if place is None else self._plan.elsewhere(place).with_credentials(self._memory.headers)
         ticket = encoding.part(1, endpoint.ticket or b"")
         call = Call(index, label, "DoGet", spelled("Ticket", ticket, step.spelled))
-        return self._make(call, take=step.take, caller=caller, away=place is not None, how=step.gives_up)
+        sample = number if step.sample else None
+        return self._make(call, take=step.take, caller=caller, away=place is not None, how=step.gives_up, sample=sample)
 
     def _send_table(self, index: int, step: DoPut | DoExchange) -> None:
         of = self._descriptor(step.descriptor or Descriptor(cmd=self._plan.names.echo.encode()))
@@ -401,18 +419,19 @@ class FlightConversation:
         caller: Caller | None = None,
         away: bool = False,
         how: GivingUp = GivingUp.CANCEL,
+        sample: int | None = None,
     ) -> Call:
         """Make a call, given up after ``take`` answers as ``how`` says; ``away`` from the server under test, a
-        connection that cannot be made is UNAVAILABLE.
+        connection that cannot be made is UNAVAILABLE. With ``sample``, the number of an endpoint, it reads a little.
         """
-        budget, caller = self._allowance.left(), caller or self._caller
+        budget, caller = bounded(self._allowance.left(), call, self.calls, sample), caller or self._caller
         if take is not None and how is GivingUp.DEADLINE:
             made = caller.left_alone(call, leaving=Leaving(take, how), budget=budget)
         else:
             made = caller.stream(call, budget=budget, take=take)
         if away and made.end is CallEnd.CRASH:
             made = dataclasses.replace(made, end=CallEnd.COMPLETE, status="UNAVAILABLE")
-        return self._keep(made)
+        return self._keep(given_up(made, budget, sample))
 
     def _talk(
         self,

@@ -65,7 +65,7 @@ class FlightTarget(RpcTarget):
                 return caller.over(running.connect(place.address))
             channel = self._starter.channel(place.address, tls=place.tls)
             later.callback(close_channel, channel)
-            return caller.over(channel)
+            return caller.over(channel, away=place.address != running.endpoint)
 
         plan = FlightPlan(
             names=FlightNames(case.id, self._flight.path, token, self._flight.echo),

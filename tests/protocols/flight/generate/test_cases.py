@@ -23,6 +23,7 @@ from conformance.protocols.flight.records import (
     DoGet,
     DoPut,
     GetFlightInfo,
+    ListFlights,
     PollFlightInfo,
 )
 from conformance.records import ArrowTable, Case, CreateSession, Expect, Json, Recipe, RecordError, Step, Table, to_json
@@ -123,6 +124,15 @@ def steps(*steps: Step, protocol: str = "flight", table: Table = FLIGHT_CASE.tab
             steps(DoExchange(WORDS, alone=1001)),
             "Case.steps[0].alone: expected at most 1000 messages but got 1001",
         ),
+        (
+            steps(GetFlightInfo(Descriptor(info="i"))),
+            "Case.steps[0].descriptor.info: expected the label of an earlier step that gives an info but got 'i'",
+        ),
+        (
+            steps(ListFlights(label="i"), PollFlightInfo(Descriptor(info="i"))),
+            "Case.steps[1].descriptor: expected a path or a cmd in this step but got 'i'",
+        ),
+        (steps(ListFlights(nth=-2)), "Case.steps[0].nth: expected the index of a flight from 0 to 1000, or -1 but got"),
         (steps(PollFlightInfo(WORDS, most=0)), "Case.steps[0].most: expected a number of calls from 1 to 1000"),
         (steps(DoPut(WORDS), table=Table((), rows=())), "Case.steps[0]: expected a table with columns or Arrow fields"),
         (steps(DoGet(ticket=b"t", expect=Expect(rows=(2,)))), "indices into the table's 2 rows but got 2"),

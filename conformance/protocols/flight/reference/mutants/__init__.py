@@ -14,6 +14,7 @@ from conformance.protocols.flight.reference.mutants import (  # noqa: F401  # ea
     histories,
     infos,
     lapses,
+    listed,
     locations,
     logins,
     puts,

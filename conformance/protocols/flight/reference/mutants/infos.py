@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pyarrow as pa
+
 from conformance.protocols.flight.contract.encoding import descriptor, part
 from conformance.protocols.flight.records import Descriptor
 from conformance.protocols.flight.reference.register import mutant
@@ -64,6 +66,15 @@ class SchemaResultOfLess(FlightService):
         return super().result_schema(flight.without_last_column())
 
 
+@mutant("flight-info.all-required", kills="flight-info.required-has-no-nulls")
+class AllRequired(FlightService):
+    """The schema of an info says that no column is nullable; some have NULLs."""
+
+    def info_schema(self, flight: Flight) -> bytes:
+        fields = [field.with_nullable(nullable=False) for field in flight.schema]
+        return super().info_schema(Flight(b"", pa.schema(fields), ()))
+
+
 @mutant("flight-info.one-record-more", kills="flight-info.total-records")
 class OneRecordMore(FlightService):
     """An info states one record more than there is."""
@@ -88,7 +99,11 @@ class BytesBelow(FlightService):
         return -2
 
 
-@mutant("flight-info.another-descriptor", kills="flight-info.descriptor-is-the-one-asked-for")
+@mutant(
+    "flight-info.another-descriptor",
+    kills="flight-info.descriptor-is-the-one-asked-for",
+    also={"flight-listed.is-found": "the list names that descriptor as well"},
+)
 class AnotherDescriptor(FlightService):
     """An info names the descriptor of another flight."""
 
@@ -99,7 +114,10 @@ class AnotherDescriptor(FlightService):
 @mutant(
     "flight-info.ticket-void",
     kills="flight-info.tickets-are-redeemed",
-    also={"flight-poll.descriptor-is-known-until-then": "the reference takes a query with void tickets for cancelled"},
+    also={
+        "flight-poll.descriptor-is-known-until-then": "the reference takes a query with void tickets for cancelled",
+        "flight-listed.tickets-are-redeemed": "so are the tickets of the server's own flights",
+    },
 )
 class TicketVoid(FlightService):
     """The ticket of an info is not the one that is redeemed."""
@@ -108,7 +126,11 @@ class TicketVoid(FlightService):
         return super().endpoint(ticket + b"x")
 
 
-@mutant("flight-info.second-ticket-void", kills="flight-info.tickets-are-redeemed")
+@mutant(
+    "flight-info.second-ticket-void",
+    kills="flight-info.tickets-are-redeemed",
+    also={"flight-listed.tickets-are-redeemed": "so are those of the server's own flights"},
+)
 class SecondTicketVoid(FlightService):
     """An info has a second endpoint, whose ticket nobody redeems."""
 

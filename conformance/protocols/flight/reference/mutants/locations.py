@@ -41,6 +41,22 @@ _at("flight-location.no-path", _WHERE, "A URI of a socket has no path.", "grpc+u
 _at("flight-location.nowhere-on-the-web", _WHERE, "A URL has no host.", "https:///part", _REUSE)
 
 
+_at(
+    "flight-location.unspecified",
+    "flight-location.host-is-specified",
+    "A URI of gRPC has the address at which the server listens on every interface.",
+    "grpc+tcp://[::]:8815",
+    _REUSE,
+)
+
+
+@process_mutant("flight-location.one-is-dead", kills="flight-location.each-is-reached")
+class OneIsDead(FlightService):
+    """The second location of each endpoint is a port of this machine at which nobody listens."""
+
+    locations = (_REUSE, "grpc://127.0.0.1:1")
+
+
 @process_mutant("flight-location.dead", kills="flight-info.tickets-are-redeemed")
 class DeadLocation(FlightService):
     """The one location of each endpoint is a port of this machine at which nobody listens."""

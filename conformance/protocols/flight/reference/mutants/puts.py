@@ -62,7 +62,11 @@ class LastRowLost(_Keeping):
         return _of(flight, [rows.slice(0, max(0, rows.num_rows - 1)) for rows in _rows(flight)])
 
 
-@mutant("flight-put.no-endpoint", kills="flight-put.nothing-is-lost")
+@mutant(
+    "flight-put.no-endpoint",
+    kills="flight-put.nothing-is-lost",
+    also={"flight-listed.records-have-endpoints": "the infos of the server's own flights have none either"},
+)
 class NoEndpoint(FlightService):
     """An info has no endpoint, so that its rows cannot be read."""
 
