@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from conformance.contract.closed import Question
 from conformance.records import Outcome
-from conformance.report.document import Report
+
+if TYPE_CHECKING:
+    from conformance.report.document import Report  # the pages of drift need no reports
 
 __all__ = ["Share", "readings"]
 

@@ -41,7 +41,7 @@ def old(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The files, unpacked."""
     directory = tmp_path_factory.mktemp("old")
     with tarfile.open(ARCHIVE) as archive:
-        archive.extractall(directory)  # our own
+        archive.extractall(directory, filter="data")
     return directory
 
 

@@ -47,7 +47,7 @@ MARGIN: Final = 1.1
 CEILINGS: Final[Mapping[str, int]] = {
     "_globs.py": 555,
     "contract": 9007,
-    "engine": 2_568,
+    "engine": 2_840,  # what is counted by clause: 52 clauses more than with 2,568
     "formats": 40,
     "generate": 336,
     "protocol.py": 4,
