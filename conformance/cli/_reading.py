@@ -52,12 +52,19 @@ def _named(name: str) -> list[Path]:
     return found
 
 
+_ABSENT: Final = frozenset({errno.ENOENT, errno.ENOTDIR, errno.EBADF, errno.ELOOP})
+"""The errors that say that there is no such file."""
+
+
 def _is_there(path: Path) -> bool:
     """True also for what the system does not let us ask about: to read it says why."""
     try:
-        return path.exists()
-    except OSError:
-        return True
+        path.stat()
+    except OSError as error:
+        return error.errno not in _ABSENT
+    except ValueError:  # a name that no file can have
+        return False
+    return True
 
 
 def _is_folder(path: Path) -> bool:

@@ -21,6 +21,8 @@ BOOKKEEPING: Final = frozenset(
         *("__doc__", "__module__", "__annotations__", "__parameters__", "__orig_bases__"),
         *("__abstractmethods__", "_abc_impl"),  # of every class below an abstract one
         "__slotnames__",  # of a class whose instances were copied
+        *("__firstlineno__", "__static_attributes__"),  # since Python 3.13
+        *("__annotate__", "__annotate_func__", "__annotations_cache__"),  # since Python 3.14
     }
 )
 """What each class has of its own, and no answer depends on."""

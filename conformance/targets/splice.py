@@ -175,9 +175,10 @@ class Splice:
 
     async def _end(self, writer: asyncio.StreamWriter) -> None:
         """Close one side; once nothing listens, what it has not taken is dropped, because it may never take it."""
-        writer.close()
         if self._closing and writer.transport.get_write_buffer_size():
             _abort(writer)
+        else:
+            writer.close()
         with contextlib.suppress(OSError, asyncio.CancelledError):
             await writer.wait_closed()
 

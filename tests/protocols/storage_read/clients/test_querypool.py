@@ -49,6 +49,7 @@ class _Hasty:
             with urllib.request.urlopen(urllib.request.Request(url, body)) as answer:
                 json.load(answer)
         except urllib.error.HTTPError as error:
+            error.close()
             return JobAnswer(job, self.name, JobOutcome.REFUSED, error_class="HTTP", error_text=str(error.code))
         return JobAnswer(job, self.name, JobOutcome.ROWS, PlainTable((), (), 0))
 
