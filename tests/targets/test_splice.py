@@ -116,8 +116,10 @@ def test_a_fault_ends_tls_that_the_client_does_not_end(tmp_path: Path) -> None:
 async def broken_off(context: ssl.SSLContext, authority: Path) -> tuple[bytes, bytes]:
     """What a client gets over TLS from a connection that breaks after three bytes, and what it gets below TLS then."""
 
-    async def answer(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(b"abcdef")
+        await reader.read()
+        writer.close()
 
     async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await writer.start_tls(context)
