@@ -15,7 +15,7 @@ from conformance.contain.text import safe
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["complete", "is_asked"]
+__all__ = ["ASKED", "complete", "is_asked"]
 
 ASKED: Final = "_CONFORMANCE_COMPLETE"
 """The variable in which click's scripts say what they want: ``bash_source``, ``zsh_complete``."""

@@ -7,6 +7,7 @@ from typing import Final
 import click
 from click.shell_completion import get_completion_class
 
+from conformance.cli._completing import ASKED
 from conformance.cli._group import cli
 
 SHELLS: Final = ("bash", "zsh", "fish")
@@ -26,4 +27,4 @@ def command(*, shell: str) -> None:
     """  # noqa: D301  # click wants the character, not the escape
     made = get_completion_class(shell)
     assert made is not None, "click has these shells"
-    click.echo(made(cli, {}, "conformance", "_CONFORMANCE_COMPLETE").source())
+    click.echo(made(cli, {}, "conformance", ASKED).source())

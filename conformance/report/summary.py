@@ -304,7 +304,7 @@ def verdict_line(result: Result) -> str:
         why = next((left.reason for left in result.start.left_out if left.reason.startswith(NO_ROW)), "")
         return f"INCOMPLETE: {why}; {scope}" if why else f"INCOMPLETE: the run was cut short after {scope}"
     if result.judged_nothing:
-        passes = f"; {_many(judged, 'pass', 'passes')} without rows, which show nothing" if judged else ""
+        passes = f"; a server that serves nothing would pass {_many(judged, 'verdict')}, too" if judged else ""
         return f"FAILED: nothing was judged on {cases}{passes}"
     if result.served_nothing:
         calls = _many(sum(case.calls for case in result.cases), "call")

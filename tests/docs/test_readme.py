@@ -136,7 +136,7 @@ def test_a_line_of_the_readme_is_in_its_reports(line: Headline) -> None:
 
 @pytest.mark.parametrize("line", [each for each in HEADLINES if each.harm], ids=lambda each: each.situation)
 def test_the_harm_in_the_readme_was_measured(line: Headline) -> None:
-    """The consequence matrix has the class of each client that stands for the line."""
+    """The consequence matrix measured the harm of each client that a line names."""
     situations = json.loads((ROOT / "reports" / "clients.json").read_text(encoding="utf-8"))["situations"]
     (cells,) = (each["cells"] for each in situations if each["id"] == line.situation)
 

@@ -30,7 +30,7 @@ _NAMES: Final = frozenset(flight.descriptor for flight in RESIDENT)
 
 
 def is_resident(flight: Flight) -> bool:
-    """True if nobody has put a flight."""
+    """True for a flight that nobody has put."""
     return flight.descriptor in _NAMES
 
 

@@ -39,10 +39,11 @@ def listed_in(call: Call, step: ListFlights) -> Info | None:
 
 
 def descriptor_in(info: Info | None) -> bytes | None:
-    """The descriptor that an info names, in its own bytes; None if it names none."""
+    """The descriptor that an info names, in its own bytes: those of all its parts. None if it names none."""
     message = None if info is None else message_of("FlightInfo", info.raw)
-    held = None if message is None else message.last("flight_descriptor")
-    return None if info is None or held is None else info.raw[held.value_start : held.end]
+    if info is None or message is None or not message.has("flight_descriptor"):
+        return None
+    return b"".join(info.raw[one.value_start : one.end] for one in message.all("flight_descriptor"))
 
 
 def is_spent(calls: Iterable[Call]) -> bool:
