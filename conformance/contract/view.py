@@ -88,12 +88,16 @@ class DeclaredSchema:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ReadTable:
-    """Rows that a client read as a whole, in any order, and the expected ones; ``call`` began the read."""
+    """Rows that a client read as a whole, in any order, and the expected ones; ``call`` began the read.
+
+    ``batches`` gives the messages that hold the rows of ``got``, in their order, if they are messages of Arrow.
+    """
 
     call: int
     columns: Sequence[Column]
     expected: pa.Table
     got: pa.Table
+    batches: Callable[[], Sequence[BatchBytes]]
 
 
 class View:

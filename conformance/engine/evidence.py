@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from conformance.contain.text import safe
 from conformance.contract.clause import Clause
+from conformance.contract.comparing.received import Compared
 from conformance.contract.view import BatchBytes, SchemaBytes, View
 from conformance.engine.annotated import Line, around, hex_lines, regions_of
 from conformance.engine.events import Evidence
@@ -31,7 +32,7 @@ class Gathered:
 
 
 def gather(view: View, verdicts: Iterable[Verdict], clauses: Mapping[str, Clause]) -> Gathered:
-    """The evidence for the findings of ``verdicts`` that name a byte range, one per clause and reason class.
+    """The evidence for the findings of ``verdicts`` on bytes or on a value, one per clause and reason class.
 
     If gathering evidence for a finding raises, only that finding goes without evidence.
     """
@@ -49,10 +50,10 @@ def gather(view: View, verdicts: Iterable[Verdict], clauses: Mapping[str, Clause
 
 def _distinct(verdicts: Iterable[Verdict]) -> Iterator[Finding]:
     for verdict in verdicts:
-        seen: set[str] = set()
+        seen: set[tuple[str, bool]] = set()
         for finding in verdict.findings:
-            reason = finding_class(verdict.outcome, finding)
-            if finding.start is None or reason in seen:
+            reason = finding_class(verdict.outcome, finding), finding.start is None
+            if reason in seen:
                 continue
             seen.add(reason)
             yield finding
@@ -71,21 +72,30 @@ class _Shown:
         """A description of the data into which the finding's offsets point, and the lines around them; None without
         data.
         """
-        start = finding.start or 0
-        end = max(start + 1, start if finding.end is None else finding.end)
         clause = self._clauses.get(finding.clause)
+        if finding.start is None:
+            return None if clause is None else self._cell(clause, finding)
+        start = finding.start
+        end = max(start + 1, start if finding.end is None else finding.end)
         messages = [] if clause is None else self._messages(clause).get((finding.call, finding.response), [])
         if len(messages) > 1 and clause is not None:
             messages = [item for item in messages if _found_in(item, clause, finding)] or messages
         if messages:
             message = messages[0]
-            kind = "schema" if isinstance(message, SchemaBytes) else "record batch"
-            lines = around(message.data, self._dissected(message), start, end)
-            return f"{kind} message of {_place(finding)}, {len(message.data)} bytes", lines
+            return _of(message), around(message.data, self._dissected(message), start, end)
         data = _response(self._view.exchange, finding)
         if data is None:
             return None
         return f"bytes of {_place(finding)}, {len(data)} in all", hex_lines(data, start, end)
+
+    def _cell(self, clause: Clause, finding: Finding) -> tuple[str, tuple[Line, ...]] | None:
+        """The bytes of the value that a finding is about; None if it is about none."""
+        subjects = (one for one in clause.over(self._view) if isinstance(one, Compared) and one.call == finding.call)
+        cell = next((cell for one in subjects if (cell := one.cell(finding.field, finding.observed))), None)
+        if cell is None:
+            return None
+        lines = around(cell.batch.data, self._dissected(cell.batch), cell.start, max(cell.start + 1, cell.end))
+        return f"{_of(cell.batch)}, row {cell.row}", lines
 
     def _messages(self, clause: Clause) -> Mapping[Place, list[Message]]:
         """The messages that a clause judges, by call and response; only the latest clause is cached, for findings come
@@ -111,9 +121,14 @@ def _found_in(message: SchemaBytes | BatchBytes, clause: Clause, finding: Findin
     return any((item.start, safe(item.observed)) == (finding.start, finding.observed) for item in clause.check(message))
 
 
-def _place(finding: Finding) -> str:
-    call = "the exchange" if finding.call is None else f"call {finding.call}"
-    return call if finding.response is None else f"{call}, response {finding.response}"
+def _of(message: Message) -> str:
+    kind = "schema" if isinstance(message, SchemaBytes) else "record batch"
+    return f"{kind} message of {_place(message)}, {len(message.data)} bytes"
+
+
+def _place(found: Finding | Message) -> str:
+    call = "the exchange" if found.call is None else f"call {found.call}"
+    return call if found.response is None else f"{call}, response {found.response}"
 
 
 def _response(exchange: Exchange, finding: Finding) -> bytes | None:

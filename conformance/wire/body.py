@@ -253,13 +253,18 @@ class Body:
 
         An element of a compressed buffer has no position of its own: the fault then spans the stored buffer.
         """
+        slot, width = element or (0, 0)
+        within = None if element is None else (slot * width, (slot + 1) * width)
+        report(self.faults, rule, self.span(number, within), self._path(op, number), observed)
+
+    def span(self, number: int, within: tuple[int, int] | None = None) -> tuple[int, int]:
+        """The place of buffer ``number``, or of the bytes ``within`` it if they are stored as they are."""
         # An empty buffer may declare any offset, even one beyond the body.
         start = self.base + min(self.offsets[number], len(self.data))
         end = start + self.lengths[number]
-        if element is not None and self.stored:
-            slot, width = element
-            start, end = start + slot * width, min(start + (slot + 1) * width, end)
-        report(self.faults, rule, (start, end), self._path(op, number), observed)
+        if within is None or not self.stored:
+            return start, end
+        return start + within[0], min(start + within[1], end)
 
     def node_fault(self, rule: Rule, op: Op, observed: str) -> None:
         """Report that the op's field node breaks ``rule``."""

@@ -28,7 +28,7 @@ from conformance.records import (
     Table,
     Verdict,
 )
-from tests.contract.exchanges import Obedient, case_of
+from tests.contract.exchanges import Obedient, calls_of, case_of
 from tests.engine.samples import failing, sample_call, sample_case, sample_clause, sample_exchange
 
 SCHEMA = pa.schema([pa.field("a", pa.int64())])
@@ -124,6 +124,22 @@ def test_of_two_messages_in_one_response_the_one_at_fault_is_shown() -> None:
     (evidence,) = gather(view, judge_view(view, [made]), {"x.both": made}).evidence
 
     assert evidence.of.startswith("record batch message of call 1, response 0,")
+
+
+def test_a_wrong_value_is_shown_in_the_response_and_the_row_that_hold_it() -> None:
+    """The finding is one of the session; its bytes are those of the second read, in its second response."""
+    server = Obedient(case_of(CreateSession(), ReadRows()), streams=2, response_rows=3)
+    answers = server.run()
+    batch = calls_of(answers, "ReadRows")[1].responses[1].arrow_record_batch
+    batch.serialized_record_batch = batch.serialized_record_batch.replace(b"city 8", b"city 9")
+    view = view_of(server.case, server.freeze(answers), server.table)
+
+    (evidence,) = gather(view, judge_view(view, [all_clauses()["values.string"]]), all_clauses()).evidence
+
+    assert (evidence.finding.call, evidence.finding.field) == (0, "city")
+    size = len(batch.serialized_record_batch)
+    assert evidence.of == f"record batch message of call 2, response 1, {size} bytes, row 0"
+    assert b"city 9".hex(" ") in [line.hex for line in evidence.lines if line.marked]
 
 
 def test_evidence_that_cannot_be_had_costs_its_own_finding() -> None:

@@ -25,6 +25,7 @@ from conformance.contract.comparing import cellbits
 from conformance.contract.comparing.matching import fingerprints, match_rows
 
 __all__ = [
+    "ITEM",
     "Floats",
     "ValueDifference",
     "ValueDifferenceKind",

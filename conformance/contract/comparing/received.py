@@ -25,6 +25,7 @@ from conformance.contract.clause import Violation
 from conformance.contract.comparing import texts
 from conformance.contract.comparing.bitwise import bit_for_bit
 from conformance.contract.comparing.cellbits import kind, one_array, string
+from conformance.contract.comparing.cellplaces import cell_bytes
 from conformance.contract.comparing.declarations import declared
 from conformance.contract.comparing.differences import (
     Same,
@@ -35,12 +36,13 @@ from conformance.contract.comparing.differences import (
     pair_rows,
 )
 from conformance.contract.comparing.matching import fingerprints
-from conformance.contract.view import View, once_per_view
+from conformance.contract.view import BatchBytes, View, once_per_view
 from conformance.records import BqType, Column, Mode
 from conformance.wire import schema_to_arrow
 
 __all__ = [
     "IN_ROW",
+    "Cell",
     "Compared",
     "Counts",
     "PathRole",
@@ -97,16 +99,34 @@ def places(columns: Sequence[Column], path: str = "") -> Iterator[tuple[str, Tab
         yield from places(column.fields, here)
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell of a message: its row in the message, and the bytes ``start`` to ``end`` of the message that it takes."""
+
+    batch: BatchBytes
+    row: int
+    start: int
+    end: int
+
+
 class Compared:
     """Two tables compared row by row: the rows of the case and the received rows, under columns of the same names."""
 
     response: int | None = None
 
     def __init__(
-        self, call: int, columns: Sequence[Column], tables: tuple[pa.Table, pa.Table], *, ordered: bool, exact: bool
+        self,
+        call: int,
+        columns: Sequence[Column],
+        tables: tuple[pa.Table, pa.Table],
+        batches: Callable[[], Sequence[BatchBytes]],
+        *,
+        ordered: bool,
+        exact: bool,
     ) -> None:
         self.call = call
         self.columns = columns
+        self._batches = batches
         self.exact = exact
         self._ordered = ordered
         self.expected, self.got, self._hidden = _aligned(*tables)
@@ -162,6 +182,21 @@ class Compared:
             for path in lists
             if path in outer and (sums := _sums(self.expected, path)) is not None and sums == _sums(self.got, path)
         )
+
+    def cell(self, field: str, observed: str) -> Cell | None:
+        """The cell of a message of Arrow that a violation of :func:`violation` is about; None if it is about none."""
+        found = next(
+            (one for one in self.differences if (one.path, violation(one).observed) == (field, observed)), None
+        )
+        if found is None or self.misplaced:
+            return None
+        row = found.row if self._ordered else dict(pair_rows(self.expected, self.got))[found.row]
+        for batch in self._batches():
+            if row < batch.rows:
+                place = None if batch.message is None else cell_bytes(batch.message, found, row)
+                return None if place is None else Cell(batch, row, *place)
+            row -= batch.rows
+        return None
 
     def _in_place(self) -> pa.Table:
         """Return the received table, with exchanged columns under the names that their values belong to."""
@@ -298,12 +333,12 @@ def compared(view: View) -> list[Compared]:
     """Return every comparison of rows that the exchange permits."""
     columns = view.case.table.columns
     found = [
-        Compared(one.call, columns, (one.expected, one.got), ordered=True, exact=True)
+        Compared(one.call, columns, (one.expected, one.got), lambda: view.serialized, ordered=True, exact=True)
         for one in serialized(view)
         if one.expected.num_rows == one.got.num_rows > 0
     ]
     return found + [
-        Compared(read.call, read.columns, (read.expected, read.got), ordered=False, exact=False)
+        Compared(read.call, read.columns, (read.expected, read.got), read.batches, ordered=False, exact=False)
         for read in view.read_tables()
         if read.got.num_rows > 0
     ]

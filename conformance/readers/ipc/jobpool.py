@@ -44,7 +44,7 @@ class IpcPool:
     >>> import pyarrow as pa
     >>> sink = pa.BufferOutputStream()
     >>> with pa.ipc.new_stream(sink, pa.schema([("a", pa.int8())])) as writer:
-    ...     writer.write_batch(pa.record_batch({"a": pa.array([1, None], pa.int8())}))
+    ...     writer.write_batch(pa.record_batch([pa.array([1, None], pa.int8())], names=["a"]))
     >>> with IpcPool(["pyarrow"]) as pool:
     ...     [answer] = pool.read([Job("one", "stream", sink.getvalue().to_pybytes())])
     >>> answer.outcome, answer.table.columns

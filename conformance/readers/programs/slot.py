@@ -157,7 +157,7 @@ def warm_up_read() -> FullRead:
     """One column of one row in one stream."""
     table = "projects/conformance/datasets/warm/tables/up"
     session = "projects/conformance/locations/us/sessions/warm"
-    batch = pa.record_batch({"x": pa.array([1], pa.int64())})
+    batch = pa.record_batch([pa.array([1], pa.int64())], names=["x"])
     request = proto.CreateReadSessionRequest(parent="projects/conformance")
     request.read_session.table = table
     request.read_session.data_format = proto.DATA_FORMAT["ARROW"]

@@ -106,4 +106,4 @@ def test_a_list_in_another_order_is_seen_whatever_differs(wanted: list[Any], got
 
     tables = pa.table({"l": [wanted]}), pa.table({"l": [got]})
 
-    assert Compared(0, (column,), tables, ordered=True, exact=True).reordered == {"l"}
+    assert Compared(0, (column,), tables, list, ordered=True, exact=True).reordered == {"l"}

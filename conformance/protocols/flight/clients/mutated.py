@@ -152,7 +152,7 @@ def _recorded(service: type[FlightService], held: pa.Table) -> Script:
 
 def _upload() -> Sequence[bytes]:
     """What clients send: a batch of three numbers."""
-    schema, batch = encoded([pa.record_batch({"number": [1, 2, 3]})])
+    schema, batch = encoded([pa.record_batch([pa.array([1, 2, 3])], names=["number"])])
     return data(schema.header, of=_DESCRIPTOR), data(batch.header, batch.body, metadata=b"upload")
 
 

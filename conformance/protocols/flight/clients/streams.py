@@ -119,7 +119,7 @@ def _other(batch: pa.RecordBatch, at: int) -> Piece:
     return encoded([batch])[at]
 
 
-_STRAY: Final = pa.record_batch({"other": pa.array([1.5, 2.5], pa.float64())})
+_STRAY: Final = pa.record_batch([pa.array([1.5, 2.5], pa.float64())], names=["other"])
 _UNKNOWN: Final = number(77, 5) + part(78, b"x")
 _DESCRIPTOR: Final = descriptor(Descriptor(path=(NAME,)))
 

@@ -20,7 +20,7 @@ from conformance.wire.faults import Severity
 
 __all__ = ["UPLOADED", "uploaded_wrongly"]
 
-UPLOADED: Final = pa.record_batch({"number": pa.array([1, 2, 3], pa.int64())})
+UPLOADED: Final = pa.record_batch([pa.array([1, 2, 3], pa.int64())], names=["number"])
 """What a path for DoPut or DoExchange writes."""
 _METHODS: Final = ("DoPut", "DoExchange")
 _NAMED: Final = Descriptor(path=(NAME,))

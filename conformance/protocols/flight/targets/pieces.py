@@ -53,7 +53,7 @@ def _change_of(damage: Damage) -> Change:
 @functools.cache
 def _foreign() -> Mapping[Damage, Change]:
     """The damages that take a message of another stream."""
-    batch = pa.record_batch({"other": pa.array([1.5, 2.5], pa.float64())})
+    batch = pa.record_batch([pa.array([1.5, 2.5], pa.float64())], names=["other"])
     other_schema, other_batch = frames(batch.schema, [batch])
     sink = pa.BufferOutputStream()
     pa.ipc.write_tensor(pa.Tensor.from_numpy(batch.column(0).to_numpy()), sink)

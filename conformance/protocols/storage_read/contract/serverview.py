@@ -35,7 +35,7 @@ class ServerView(QueriesView):
         """Yield the sessions whose streams were all read in full."""
         for read in whole_sessions(self) if self.sessions else ():
             columns = expected_columns(read.session.columns, read.session.step.selected_fields) or ()
-            yield ReadTable(read.call, columns, read.expected, read.got)
+            yield ReadTable(read.call, columns, read.expected, read.got, read.batches)
 
     def history(self) -> History | None:
         """The sessions over rows with unique ids."""

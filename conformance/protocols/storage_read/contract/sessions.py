@@ -16,7 +16,7 @@ from conformance.contract.closed import Feature
 from conformance.contract.comparing.differences import identical
 from conformance.contract.comparing.matching import Hashes, RowMatch, match_rows, row_hashes
 from conformance.contract.subjects import after_abandoned
-from conformance.contract.view import once_per_view
+from conformance.contract.view import BatchBytes, once_per_view
 from conformance.protocols.storage_read.contract.expected import expected_table, has_columns
 from conformance.protocols.storage_read.contract.subjects import (
     OPEN_OPTIONS,
@@ -86,6 +86,11 @@ class SessionRead:
     def got(self) -> pa.Table:
         """The rows of all streams, one stream after the other."""
         return _concatenated([batch for read in self.reads for batch in read.batches or ()], self.expected)
+
+    def batches(self) -> Sequence[BatchBytes]:
+        """The messages that hold these rows, in their order; those of another format have none."""
+        responses = (response for read in self.reads for response in read.responses)
+        return [batch for response in responses if (batch := response.batch) is not None]
 
     @functools.cached_property
     def match(self) -> RowMatch:
