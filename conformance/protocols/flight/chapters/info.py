@@ -173,6 +173,33 @@ def required_has_no_nulls(schema: _Schema) -> Iterator[Violation]:
                 break
 
 
+@clause(
+    "flight-info.nullable-as-in-the-stream",
+    over=_nullable,
+    source=(Inferred(FLIGHT_PROTO), SCHEMA_FBS),
+    level=Level.SHOULD,
+    breaks="adbc-driver-flightsql 1.13.0 refuses the result: `[FlightSQL] endpoint 0 returned inconsistent schema`",
+    profiles=FLIGHT,
+    role=Role.APPLICATION,
+)
+def nullable_as_in_the_stream(schema: _Schema) -> Iterator[Violation]:
+    """A column is nullable in the schema of an info if it is in the streams of its tickets, and only then.
+
+    Flight.proto: "The schema of the dataset". The text does not say that both schemas are equal to the last flag;
+    clients that compare them whole refuse the stream. A NULL that the info excludes is a defect of its own.
+    """
+    assert schema.arrow is not None
+    for read, table in _read_with(schema):
+        for field, came in zip(schema.arrow, table.schema, strict=True):
+            if field.nullable != came.nullable:
+                yield Violation(_nullability(field), _nullability(came), field.name, call=read.index)
+                break
+
+
+def _nullability(field: pa.Field) -> str:
+    return "a nullable column" if field.nullable else "a column that is not nullable"
+
+
 def _by_place(view: FlightView) -> Mapping[tuple[int, int], InfoSeen]:
     """The infos by call and response."""
     return view.once(_by_place, lambda: {(one.call, one.response): one for one in infos(view)})

@@ -159,13 +159,12 @@ class SchemaUnstated(FlightService):
         return b""
 
 
-@variation("flight-info.nullable", FLIGHT_PROTO)
-class Nullable(FlightService):
-    """The schema of an info says that all columns are nullable, and has metadata that the stream has not."""
+@variation("flight-info.schema-metadata", FLIGHT_PROTO)
+class SchemaMetadata(FlightService):
+    """The schema of an info has metadata that the stream has not."""
 
     def info_schema(self, flight: Flight) -> bytes:
-        fields = [field.with_nullable(nullable=True) for field in flight.schema]
-        return super().info_schema(Flight(b"", pa.schema(fields, metadata={"k": "v"}), ()))
+        return super().info_schema(Flight(b"", flight.schema.with_metadata({"k": "v"}), ()))
 
 
 @variation("flight-messages.unknown-fields", PROTOBUF)

@@ -66,7 +66,22 @@ class SchemaResultOfLess(FlightService):
         return super().result_schema(flight.without_last_column())
 
 
-@mutant("flight-info.all-required", kills="flight-info.required-has-no-nulls")
+@mutant("flight-info.all-nullable", kills="flight-info.nullable-as-in-the-stream")
+class InfoAllNullable(FlightService):
+    """The schema of an info says that every column is nullable; the streams say that some are not."""
+
+    def info_schema(self, flight: Flight) -> bytes:
+        fields = [field.with_nullable(nullable=True) for field in flight.schema]
+        return super().info_schema(Flight(b"", pa.schema(fields), ()))
+
+
+@mutant(
+    "flight-info.all-required",
+    kills="flight-info.required-has-no-nulls",
+    also={
+        "flight-info.nullable-as-in-the-stream": "columns that the streams call nullable are not nullable in the info"
+    },
+)
 class AllRequired(FlightService):
     """The schema of an info says that no column is nullable; some have NULLs."""
 
