@@ -21,6 +21,7 @@ from tests.fixtures import ROOT
 
 GITHUB: Final = ROOT / ".github"
 WORKFLOWS: Final = sorted((GITHUB / "workflows").glob("*.yml"))
+ACTION: Final = GITHUB.parent / "action.yml"
 FORMS: Final = sorted(path for path in (GITHUB / "ISSUE_TEMPLATE").glob("*.yml") if path.stem != "config")
 DRAFTS: Final = ROOT / "docs" / "disclosure"
 """The reports to maintainers, which a source distribution leaves out."""
@@ -74,6 +75,19 @@ def test_a_workflow_calls_commands_that_exist(workflow: Path) -> None:
                 strange.append(command)
 
     assert strange == []
+
+
+@pytest.mark.parametrize("path", [*WORKFLOWS, ACTION], ids=lambda path: path.stem)
+def test_an_action_of_others_is_named_by_its_commit(path: Path) -> None:
+    """Who owns an action can move its tag; the comment says which version the commit is, and Dependabot renews both."""
+    used = [
+        line.split("uses: ")[1]
+        for line in path.read_text("utf-8").splitlines()
+        if line.lstrip("- ").startswith("uses:")
+    ]
+
+    assert used
+    assert [one for one in used if re.fullmatch(r"[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", one) is None] == []
 
 
 @pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda path: path.stem)

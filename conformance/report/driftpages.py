@@ -61,6 +61,10 @@ SIGNS: Final = {
 Document = Mapping[str, Any]
 """The JSON form of a comparison (:func:`as_json`)."""
 
+_STOP: Final = "STOP"
+_LOOK: Final = "LOOK HERE"
+_SAFE: Final = "SAFE"
+
 SHOWN: Final = 3
 """Ids and places shown for a group; the JSON has all of them."""
 
@@ -166,11 +170,11 @@ def decision(drift: Drift, known: Known = frozenset()) -> str:
     if own and not drift.plan.case:
         far = f", with {read} of {own} of your files{far}"
     if new:
-        return f"STOP: {_by_change(new)}{excused}{far}"
+        return f"{_STOP}: {_by_change(new)}{excused}{far}"
     if noticed:
-        return f"LOOK HERE: nothing that matters changed, but {_by_change(noticed)}{excused}{far}"
+        return f"{_LOOK}: nothing that matters changed, but {_by_change(noticed)}{excused}{far}"
     compared = f"{many(drift.writings, 'writing')} and {many(sum(drift.inputs.values()), 'reading')}"
-    return f"SAFE: nothing changed that a program or a reader of its bytes notices, in {compared}{excused}{far}"
+    return f"{_SAFE}: nothing changed that a program or a reader of its bytes notices, in {compared}{excused}{far}"
 
 
 def _mattering_count(drift: Drift) -> int:
@@ -182,9 +186,13 @@ def _is_noticed(one: VersionDifference) -> bool:
 
     A program may depend on it, or another library that reads the bytes.
     """
-    if one.change is VersionChange.CURED:
+    return _noticed(one.change, one.kind, one.rules)
+
+
+def _noticed(change: VersionChange, kind: str, rules: Sequence[object]) -> bool:
+    if change is VersionChange.CURED:
         return False
-    return one.kind.startswith(WRITTEN) or one.kind == OWN_KIND or (one.change is VersionChange.TYPE and not one.rules)
+    return kind.startswith(WRITTEN) or kind == OWN_KIND or (change is VersionChange.TYPE and not rules)
 
 
 def _by_change(differences: Sequence[VersionDifference]) -> str:
@@ -206,12 +214,22 @@ def _head(drift: Drift) -> Iterator[str]:
 def _matrix(document: Document) -> Iterator[str]:
     cells, steps = _cells(document), list(pairwise(document["versions"]))
     rows = [["", *(f"{old} → {new}" for old, new in steps)]]
+    rows += [["each step", *(_decided(document, step) for step in steps)]]
     rows += [[kind, *(" ".join(cells.get((*step, kind), ())) for step in steps)] for kind in _kinds(document)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(steps) + 1)]
     for row in rows:
         yield "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
     yield ""
     yield "; ".join(f"{sign} {change}" for change, sign in SIGNS.items()) + "; ! the change matters"
+
+
+def _decided(document: Document, step: Step) -> str:
+    """The decision on one step alone, as :func:`decision` makes it for all: STOP, LOOK HERE or SAFE."""
+    found = [group for group in document["groups"] if (group["from"], group["to"]) == step]
+    if any(group["matters"] for group in found):
+        return _STOP
+    noticed = (_noticed(VersionChange(one["change"]), kind, one["rules"]) for one in found for kind in one["classes"])
+    return _LOOK if any(noticed) else _SAFE
 
 
 _FACTS: Final = "Facts about single versions, without drift"
@@ -381,7 +399,7 @@ def html(document: Document, *, fill: Fill = page) -> str:
         document=document,
         head=document["head"],
         verdict=document["decision"],
-        steps=list(pairwise(document["versions"])),
+        steps=[(*step, _decided(document, step)) for step in pairwise(document["versions"])],
         kinds=_kinds(document),
         cell=cell,
         signs={change: sign for change, sign in SIGNS.items() if change is not VersionChange.ABSENT},

@@ -174,6 +174,8 @@ def test_every_command_has_its_statuses() -> None:
     table = text.partition("## Per command")[2]
 
     assert [name for name in COMMANDS if f"`{name}" not in table] == []
+    rows = [row.split("|")[1].strip() for row in table.split("\n\n")[1].splitlines()[2:]]
+    assert len(rows) == len(set(rows))
 
 
 def test_the_readme_counts_what_is_published() -> None:

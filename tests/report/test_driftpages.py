@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -164,6 +165,13 @@ def test_the_matrix_has_a_cell_for_each_step() -> None:
     text = as_text(DRIFT)
 
     assert "write nested  !R2 L1     =\n" in text
+
+
+def test_each_step_has_a_decision_of_its_own() -> None:
+    """Who goes from one version to the next is not stopped by what an older step changed."""
+    text = as_text(DRIFT)
+
+    assert re.search(r"^each step +STOP +SAFE$", text, re.MULTILINE)
 
 
 def test_a_difference_is_told_with_its_place_and_replay() -> None:
