@@ -20,8 +20,8 @@ __all__ = ["Judged", "judged"]
 ENDLESS: Final = "calls.stay-within-reason"
 """Each answer without an end is read up to a limit: one is enough here."""
 
-PARTS: Final = 6
-"""One case of six that are not made for a mutant is put to it."""
+PARTS: Final = 18
+"""One case of so many that are not made for a mutant is put to it: each of them meets a dozen mutants here."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

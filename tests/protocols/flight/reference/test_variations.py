@@ -21,10 +21,12 @@ def test_the_reference_fails_nothing() -> None:
 
 @pytest.mark.parametrize("name", FLIGHT_VARIATIONS)
 def test_a_legal_variation_fails_nothing(name: str) -> None:
-    """Its source permits what it does. A fifth of the cases is put to each, the proof puts them all."""
+    """Its source permits what it does. A fifteenth of the cases is put to each, so that a case meets eight of them; the
+    proof puts every case to all.
+    """
     variation = FLIGHT_VARIATIONS[name]
 
-    assert dict(tried(variation.service, part=lambda case: in_part(name, case, 5))) == {}
+    assert dict(tried(variation.service, part=lambda case: in_part(name, case, 15))) == {}
     assert evidence_of(variation.source)
 
 
