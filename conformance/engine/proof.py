@@ -136,6 +136,13 @@ class ProofFixture:
             return self
         return dataclasses.replace(self, light=self.light[first::step], heavy=(), step=step)
 
+    def shared(self, step: int, clauses: Sequence[str]) -> Self:
+        """The same fixture with the light cases that are made for one of ``clauses``, and each ``step``-th other."""
+        made = {one.case.id for one in self.light if any(matches(name, one.case.clauses) for name in clauses)}
+        others = [one.case.id for one in self.light if one.case.id not in made]
+        kept = made.union(others[::step])
+        return dataclasses.replace(self, light=tuple(one for one in self.light if one.case.id in kept))
+
     def narrowed(self, clauses: Sequence[Clause]) -> Self:
         """The same fixture with these clauses alone, and the light cases that are made for one of them."""
         light = tuple(one for one in self.light if any(matches(clause.id, one.case.clauses) for clause in clauses))

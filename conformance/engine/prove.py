@@ -115,7 +115,8 @@ def prove(
     """Try everything on ``cases``; ``mutants``, ``every`` and ``thin`` make a sampled proof.
 
     Each ``every``-th systematic change is tried. The faulty servers, the reference and its legal variations get each
-    ``thin``-th light case. If ``mutants`` are chosen, the legal variations of the service share the cases.
+    ``thin``-th light case, the mutants of servers each ``thin``-th of those that are not made for them. If ``mutants``
+    are chosen, the legal variations of the service share the cases.
 
     With ``clauses``, only these are proven: by the mutants made for them, the reference and the legal variations, those
     of servers on the cases that are made for these clauses.
@@ -125,7 +126,7 @@ def prove(
     load_chapters()
     cases, asked = tuple(cases), tuple(CLAUSES if clauses is None else clauses)
     chosen, spoken = _chosen(cases, mutants, clauses)
-    tasks: list[Task] = [("mutant", proven_mutants()[name].protocol, name, 1) for name in chosen]
+    tasks: list[Task] = [("mutant", proven_mutants()[name].protocol, name, thin) for name in chosen]
     if any(CLAUSES[name].on_messages for name in asked):
         tasks += [("bytes alarm", MESSAGES, name, thin) for name in VARIATIONS]
     if clauses is None:
@@ -271,7 +272,8 @@ def _task(kind: str, protocol: str, name: str, step: int) -> Any:  # noqa: PLR09
     every, proven = _FIXTURES[protocol]
     match kind:
         case "mutant":
-            return try_mutant(every, proven_mutants()[name])
+            mutant = proven_mutants()[name]
+            return try_mutant(every if mutant.service is None else every.shared(step, mutant.kills), mutant)
         case "scenario alarm":
             return _failures(by_scenario(proven, name, protocol))
         case "faulty server":

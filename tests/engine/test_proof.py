@@ -86,6 +86,17 @@ class TestProofFixture:
         assert names(("responses.many-rows-arrive",)) == ["rows.plain", "rows.many"]
         assert names(("rows.none-is-missing",)) == ["rows.plain"]
 
+    def test_a_mutant_in_a_sample_gets_all_cases_that_are_made_for_it(self) -> None:
+        """And each third of the others; heavy cases stay, and with the step 1 so does everything."""
+        cases = [dataclasses.replace(CASE, id=f"c.{n}", clauses=("a.*",) if n % 4 == 0 else ("b.*",)) for n in range(8)]
+        fixture = ProofFixture.of([*cases, HEAVY], CLAUSES.values())
+
+        sample = fixture.shared(3, ("a.one",))
+
+        assert [one.case.id for one in sample.light] == ["c.0", "c.1", "c.4", "c.5"]
+        assert sample.heavy == (HEAVY,)
+        assert fixture.shared(1, ("a.one",)) == fixture
+
     @pytest.mark.parametrize(
         ("case", "heavy"),
         [
