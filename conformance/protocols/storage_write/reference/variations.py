@@ -1,0 +1,3 @@
+"""Legal variations of the reference: what the contract leaves open, answered in another way."""
+
+from __future__ import annotations
