@@ -32,7 +32,11 @@ def _created(*types: StreamType) -> Callable[[WriteView], Sequence[WriteCall]]:
     """Selects calls that created a stream, of one of these types."""
 
     def select(view: WriteView) -> Sequence[WriteCall]:
-        found = [call for call in view.calls_of("CreateWriteStream") if call.answer is not None]
+        found = [
+            call
+            for call in view.calls_of("CreateWriteStream")
+            if call.answer is not None and call.expected_codes == ("OK",)
+        ]
         return [call for call in found if isinstance(call.step, CreateWriteStream) and call.step.type in types]
 
     return select

@@ -29,6 +29,10 @@ class Why(enum.StrEnum):
     EXTRA = "extra"
     BAD_ROW = "bad-row"
     NO_STREAM = "no-stream"
+    UNKNOWN_END = "unknown-end"
+    """It has an offset, and an answer before left open where the stream ends."""
+    AFTER_FAILURE = "after-failure"
+    """A lawful append before it on the same connection failed: what becomes of those in flight is open."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -99,7 +103,7 @@ class ReadBack(AtCall):
 
     ``counts`` are the numbers of the rows in the case's table, by the column that counts them, each with how often it
     came. ``refused`` are rows that were sent and acknowledged nowhere; ``odd`` are the answered appends whose Arrow
-    data is not of the right form. ``omitted`` are the columns that each row was written without.
+    data is not of the right form. ``omitted`` are the columns that each row of a lawful append was written without.
     """
 
     rows: pa.Table

@@ -163,7 +163,8 @@ class _Followed:
     def follow(self, calls: Sequence[WriteCall]) -> None:
         """Follow the calls of one step."""
         step = calls[0].step
-        labels = getattr(step, "streams", (getattr(step, "stream", ""),))
+        # A step with the literal name of a stream is about none that was created.
+        labels = () if getattr(step, "name", "") else getattr(step, "streams", (getattr(step, "stream", ""),))
         found = {label: self._stream(label) for label in labels}
         known = {label: stream for label, stream in found.items() if stream is not None}
         for call in calls:
@@ -190,7 +191,7 @@ class _Followed:
         return self._streams.get(label)
 
     def _append(self, call: WriteCall, step: WriteRows, stream: StreamState | None) -> None:
-        wrong = False
+        wrong = failed = False
         for at, (append, request) in enumerate(zip(step.appends, call.requests, strict=False)):
             came = at < len(call.raw.responses)
             one = AppendView(
@@ -202,13 +203,13 @@ class _Followed:
                 request,
                 call.answers[at] if came else None,
                 None if stream is None else stream.copy(),
-                _why(step, append, stream),
+                _why(step, append, stream) | ({Why.AFTER_FAILURE} if failed else set()),
                 wrong,
                 call.raw.status if call.raw.end is CallEnd.COMPLETE else "",
             )
             self.appends.append(one)
-            wrong = wrong or not one.acknowledged
-            for row in one.rows:
+            wrong, failed = wrong or one.in_band, failed or not (one.why or one.acknowledged)
+            for row in () if one.why else one.rows:
                 self._omitted[row] = frozenset(step.omit)
             if stream is not None:
                 _take(stream, one)
@@ -262,6 +263,7 @@ def _why(step: WriteRows, append: Append, stream: StreamState | None) -> frozens
         found[Why.ON_DEFAULT] = stream.is_default and offset is not None
         if end is not None and offset is not None:
             found[Why.BEHIND], found[Why.PAST] = offset < end, offset > end
+        found[Why.UNKNOWN_END] = end is None and offset is not None and not stream.is_default
     return frozenset(why for why, holds in found.items() if holds)
 
 

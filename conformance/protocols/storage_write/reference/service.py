@@ -14,6 +14,7 @@ import grpc
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from conformance import wire
 from conformance.protocols.storage_write.contract.messages import CLASSES, TYPES, VIEWS
 from conformance.protocols.storage_write.reference.decoding import (
     batch_in,
@@ -171,7 +172,7 @@ class WriteService(ReadService):
         """The rows of a request, under the schema of the connection."""
         schema = request.arrow_rows.writer_schema.serialized_schema
         if connection.schema is None and schema:
-            connection.schema = read_writer_schema(schema)
+            connection.schema, connection.written = self.read_schema(schema), schema
         if connection.schema is None:
             raise AppendRefusedError("INVALID_ARGUMENT", "The first request has no writer schema.")
         batch = self.decoded(request.arrow_rows.rows.serialized_record_batch, connection)
@@ -179,6 +180,10 @@ class WriteService(ReadService):
             said = "Input schema has more fields than BigQuery schema"
             raise AppendRefusedError("INVALID_ARGUMENT", said, kind="SCHEMA_MISMATCH_EXTRA_FIELDS")
         return self.stored(stream.table, batch)
+
+    def read_schema(self, data: bytes) -> wire.Schema:
+        """The schema in the field for one."""
+        return read_writer_schema(data)
 
     def decoded(self, data: bytes, connection: Connection) -> pa.RecordBatch:
         """The rows in the field for one record batch."""

@@ -55,6 +55,8 @@ class Connection:
 
     name: str = ""
     schema: wire.Schema | None = None
+    written: bytes = b""
+    """The message of this schema."""
     asked: str = ""
     """The stream that the request names, as it spells it; empty if it names none."""
 
