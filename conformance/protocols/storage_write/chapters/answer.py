@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from conformance.contract.clause import Violation, clause
-from conformance.contract.sources import JAVA_WRITE_TEST, PROTOBUF, PYTHON_WRITE_SAMPLE, STORAGE_PROTO
+from conformance.contract.sources import JAVA_WRITE_TEST, PROTOBUF, PYTHON_WRITE_SAMPLE, STORAGE_PROTO, WRITE_GUIDE
 from conformance.contract.view import once_per_view
 from conformance.protocols.storage_write.contract import WRITE
 from conformance.protocols.storage_write.contract.messages import RESPONSES, SPECS
 from conformance.protocols.storage_write.contract.subjects import AppendView
 from conformance.protocols.storage_write.contract.view import WriteCall, WriteView
 from conformance.protocols.storage_write.records import SHORT_DEFAULT
-from conformance.records import Level
+from conformance.records import BqType, Level, Mode, types_in
 from conformance.wire.protobuf import read_protobuf
 from conformance.wire.protobufrules import ProtobufRule
 
@@ -53,9 +53,15 @@ def _answered(view: WriteView) -> Sequence[AppendView]:
     return [one for one in view.appends if one.answer is not None]
 
 
-def _lawful(view: WriteView) -> Sequence[AppendView]:
-    """The lawful appends that begin their connection."""
-    return [one for one in view.appends if not one.why and one.at == 0]
+_ONLY_DOCUMENTED: Final = frozenset({BqType.RECORD, BqType.JSON, BqType.INTERVAL})
+"""Types of which no public record shows that the service takes them in Arrow; of lists there is none either."""
+
+
+def _lawful(view: WriteView, *, recorded: bool = True) -> Sequence[AppendView]:
+    """The lawful appends that begin their connection, to tables all of whose types are ``recorded``, or to others."""
+    columns = view.case.table.columns
+    known = types_in(columns).isdisjoint(_ONLY_DOCUMENTED) and all(one.mode is not Mode.REPEATED for one in columns)
+    return [one for one in view.appends if not one.why and one.at == 0] if known is recorded else []
 
 
 @_clause(
@@ -144,6 +150,21 @@ def default_is_acknowledged(one: AppendView) -> Iterator[Violation]:
 )
 def short_default_is_acknowledged(one: AppendView) -> Iterator[Violation]:
     """The name of a table and ``/_default``, without ``/streams``, names its default stream as well."""
+    yield from _refused(one)
+
+
+@_clause(
+    "storage-write-answer.documented-type-is-acknowledged",
+    over=lambda view: _lawful(view, recorded=False),
+    source=WRITE_GUIDE,
+    level=Level.SHOULD,
+    breaks="every client with such columns",
+)
+def documented_type_is_acknowledged(one: AppendView) -> Iterator[Violation]:
+    """An append of rows with RECORD, JSON, INTERVAL or REPEATED columns is acknowledged.
+
+    The guide's table of Arrow types has them. No public program is known to write them to the service in Arrow.
+    """
     yield from _refused(one)
 
 

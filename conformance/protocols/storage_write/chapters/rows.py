@@ -9,11 +9,11 @@ import pyarrow as pa
 
 from conformance.contain.text import many
 from conformance.contract.clause import Violation, clause
-from conformance.contract.sources import GO_WRITE_TEST, JAVA_WRITE_TEST, RUST_CLIENT, STORAGE_PROTO
+from conformance.contract.sources import GO_WRITE_TEST, JAVA_WRITE_TEST, RUST_CLIENT, STORAGE_PROTO, Inferred
 from conformance.protocols.storage_write.contract import WRITE
 from conformance.protocols.storage_write.contract.subjects import AppendView, ReadBack, Why
 from conformance.protocols.storage_write.contract.view import WriteView
-from conformance.records import ROW_ID, Column, Mode
+from conformance.records import ROW_ID, Column, Level, Mode
 
 _clause = functools.partial(clause, profiles=WRITE)
 
@@ -26,11 +26,15 @@ def _only(view: WriteView, why: Why) -> Sequence[AppendView]:
 @_clause(
     "storage-write-rows.bad-row-is-refused",
     over=lambda view: _only(view, Why.BAD_ROW),
-    source=JAVA_WRITE_TEST,
+    source=Inferred(JAVA_WRITE_TEST),
+    level=Level.SHOULD,
     breaks="every client: a value is changed or lost without an error",
 )
 def bad_row_is_refused(one: AppendView) -> Iterator[Violation]:
-    """An append with a TIMESTAMP outside of the years 1 to 9999 is refused."""
+    """An append with a TIMESTAMP outside of the years 1 to 9999 is refused.
+
+    It was recorded of rows in protobuf; of rows in Arrow it is inferred.
+    """
     if one.acknowledged:
         yield Violation("an error", "append_result")
 
@@ -38,7 +42,8 @@ def bad_row_is_refused(one: AppendView) -> Iterator[Violation]:
 @_clause(
     "storage-write-rows.error-names-the-rows",
     over=lambda view: [one for one in _only(view, Why.BAD_ROW) if one.in_band],
-    source=(JAVA_WRITE_TEST, STORAGE_PROTO),
+    source=(STORAGE_PROTO, Inferred(JAVA_WRITE_TEST)),
+    level=Level.SHOULD,
     breaks="clients that leave out the bad rows and send the others again",
 )
 def error_names_the_rows(one: AppendView) -> Iterator[Violation]:

@@ -10,7 +10,9 @@ import pyarrow as pa
 
 from conformance.protocols.storage_write.reference.register import mutant
 from conformance.protocols.storage_write.reference.service import WriteService
+from conformance.protocols.storage_write.reference.store import WrittenTable
 from conformance.protocols.storage_write.reference.streams import AppendRefusedError, Connection, WriteStream
+from conformance.records import BqType
 from conformance.reference.statuses import Refusal
 
 
@@ -96,6 +98,7 @@ class PendingRefused(_Refusing):
 @mutant(
     "storage-write.default-refused",
     kills=("storage-write-answer.default-is-acknowledged", "storage-write-answer.short-default-is-acknowledged"),
+    also={"storage-write-answer.documented-type-is-acknowledged": "the cases of these types write to it"},
 )
 class DefaultRefused(_Refusing):
     """Appends to default streams are refused."""
@@ -116,6 +119,16 @@ class ShortDefaultUnknown(WriteService):
         if name.endswith("/_default") and not name.endswith("/streams/_default"):
             raise Refusal(grpc.StatusCode.INVALID_ARGUMENT, f"Invalid stream name. Entity: {name}")
         return super().stream(name)
+
+
+@mutant("storage-write.records-refused", kills="storage-write-answer.documented-type-is-acknowledged")
+class RecordsRefused(WriteService):
+    """Rows with a column of type RECORD are refused."""
+
+    def stored(self, table: WrittenTable, batch: pa.RecordBatch) -> pa.Table:
+        if any(column.type is BqType.RECORD for column in table.columns):
+            raise AppendRefusedError("INTERNAL", "A column has fields.")
+        return super().stored(table, batch)
 
 
 # --- offsets --------------------------------------------------------------------------------------
