@@ -10,7 +10,7 @@ from conformance.contract.clause import Violation, clause
 from conformance.contract.sources import JAVA_WRITE_TEST, PROTOBUF, PYTHON_WRITE_SAMPLE, STORAGE_PROTO, WRITE_GUIDE
 from conformance.contract.view import once_per_view
 from conformance.protocols.storage_write.contract import WRITE
-from conformance.protocols.storage_write.contract.messages import RESPONSES, SPECS
+from conformance.protocols.storage_write.contract.messages import METHODS, SPECS
 from conformance.protocols.storage_write.contract.subjects import AppendView
 from conformance.protocols.storage_write.contract.view import WriteCall, WriteView
 from conformance.protocols.storage_write.records import SHORT_DEFAULT
@@ -35,14 +35,14 @@ def _messages(view: WriteView) -> list[_Message]:
     return [
         _Message(call.index, at, call.raw.method, data)
         for call in view.served
-        for at, data in enumerate(call.raw.responses if call.raw.method in RESPONSES else ())
+        for at, data in enumerate(call.raw.responses if call.raw.method in METHODS else ())
     ]
 
 
 @_clause("storage-write-answer.is-a-message", over=_messages, source=(PROTOBUF, STORAGE_PROTO))
 def is_a_message(one: _Message) -> Iterator[Violation]:
     """Every answer is a message of its type, encoded as protobuf."""
-    reading = read_protobuf(one.data, SPECS[RESPONSES[one.method].DESCRIPTOR.name])
+    reading = read_protobuf(one.data, SPECS[METHODS[one.method][1]])
     for fault in reading.violations:
         if fault.rule is not ProtobufRule.WIRE_TYPE_DIFFERS:  # parsers take it for a field that they do not know
             yield Violation(fault.required, fault.observed, fault.path, start=fault.start, end=fault.end)

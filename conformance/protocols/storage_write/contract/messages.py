@@ -3,16 +3,15 @@
 The numbers and names are those of the public proto files (googleapis,
 ``google/cloud/bigquery/storage/v1/{storage,stream,table,arrow}.proto``); messages of ``google.protobuf`` and
 ``google.rpc`` are declared among them, since on the wire only their numbers count. Fields that are missing from the
-table survive parsing as unknown fields; the contract permits them.
+table survive parsing as unknown fields; the contract permits them. The classes are in :mod:`.classes`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from conformance._protobuftables import declare
-from conformance.contract.protoclasses import message_classes
 from conformance.contract.sources import STORAGE_PROTO
 
 PACKAGE: Final = "google.cloud.bigquery.storage.v1"
@@ -129,10 +128,7 @@ SPECS: Final = declare(
 )
 """The description of every message by its name."""
 
-CLASSES: Final[Mapping[str, Any]] = message_classes(PACKAGE, SPECS)
-"""The class of every message by its name."""
-
-_METHODS: Final[Mapping[str, tuple[str, str]]] = {
+METHODS: Final[Mapping[str, tuple[str, str]]] = {
     "CreateWriteStream": ("CreateWriteStreamRequest", "WriteStream"),
     "AppendRows": ("AppendRowsRequest", "AppendRowsResponse"),
     "GetWriteStream": ("GetWriteStreamRequest", "WriteStream"),
@@ -140,10 +136,7 @@ _METHODS: Final[Mapping[str, tuple[str, str]]] = {
     "BatchCommitWriteStreams": ("BatchCommitWriteStreamsRequest", "BatchCommitWriteStreamsResponse"),
     "FlushRows": ("FlushRowsRequest", "FlushRowsResponse"),
 }
+"""The names of each method's request and answer."""
 
-REQUESTS: Final[Mapping[str, Any]] = {name: CLASSES[pair[0]] for name, pair in _METHODS.items()}
-"""The class of each method's requests."""
-RESPONSES: Final[Mapping[str, Any]] = {name: CLASSES[pair[1]] for name, pair in _METHODS.items()}
-"""The class of each method's answers."""
-METHOD_PATHS: Final[Mapping[str, str]] = {SERVICE + name: name for name in _METHODS}
+METHOD_PATHS: Final[Mapping[str, str]] = {SERVICE + name: name for name in METHODS}
 """The bare names of the methods by the full ones, as gRPC spells them."""

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import pyarrow as pa
 
 from conformance.contract.clause import AtCall
-from conformance.protocols.storage_write.contract.messages import CLASSES, ERRORS, STORAGE_ERROR
+from conformance.protocols.storage_write.contract.messages import ERRORS, STORAGE_ERROR
 from conformance.protocols.storage_write.contract.state import StreamState
 from conformance.protocols.storage_write.records import Append, Framing, WriteRows
 
@@ -86,6 +86,8 @@ class AppendView:
     @property
     def storage_errors(self) -> Sequence[str]:
         """The codes of the StorageErrors in the details of the error, by name, or by number if they have none here."""
+        from conformance.protocols.storage_write.contract.classes import CLASSES  # noqa: PLC0415  # see there
+
         names = {number: name for name, number in ERRORS.items()}
         details = self.answer.error.details if self.in_band else ()
         codes = [CLASSES["StorageError"].FromString(one.value).code for one in details if one.type_url == STORAGE_ERROR]

@@ -11,13 +11,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import pyarrow as pa
-from google.protobuf.message import DecodeError
 
-from conformance.contract import proto
 from conformance.contract.bytefields import BatchBytes, SchemaBytes
 from conformance.contract.raised import remembered_property
 from conformance.contract.view import CallView, View
-from conformance.protocols.storage_write.contract.messages import REQUESTS, RESPONSES
 from conformance.protocols.storage_write.contract.state import StreamState
 from conformance.protocols.storage_write.contract.subjects import AppendView, ReadBack, Why
 from conformance.protocols.storage_write.records import (
@@ -37,9 +34,6 @@ from conformance.records import ROW_ID, CallEnd
 
 __all__ = ["WriteCall", "WriteView"]
 
-BATCHES_READ = {**RESPONSES, "CreateReadSession": proto.ReadSession, "ReadRows": proto.ReadRowsResponse}
-ASKED = {**REQUESTS, "CreateReadSession": proto.CreateReadSessionRequest, "ReadRows": proto.ReadRowsRequest}
-
 
 class WriteCall(CallView):
     """A call with its messages decoded. ``before`` are the streams that its step names, as the answers before say them,
@@ -55,13 +49,20 @@ class WriteCall(CallView):
     @remembered_property
     def requests(self) -> tuple[Any, ...]:
         """The decoded requests."""
-        kind = ASKED[self.raw.method]
+        from conformance.contract import proto  # noqa: PLC0415  # who makes a table of clauses needs no protobuf
+        from conformance.protocols.storage_write.contract.classes import REQUESTS  # noqa: PLC0415  # as above
+
+        kind = {**proto.REQUESTS, **REQUESTS}[self.raw.method]
         return tuple(kind.FromString(data) for data in self.raw.requests)
 
     @remembered_property
     def answers(self) -> tuple[Any, ...]:
         """The decoded answers; None for bytes that are no such message."""
-        return tuple(_decoded(BATCHES_READ[self.raw.method], data) for data in self.raw.responses)
+        from conformance.contract import proto  # noqa: PLC0415  # as above
+        from conformance.protocols.storage_write.contract.classes import RESPONSES  # noqa: PLC0415  # as above
+
+        kind = {**proto.RESPONSES, **RESPONSES}[self.raw.method]
+        return tuple(_decoded(kind, data) for data in self.raw.responses)
 
     @property
     def refused(self) -> bool:
@@ -80,6 +81,8 @@ class WriteCall(CallView):
 
 
 def _decoded(kind: Any, data: bytes) -> Any:
+    from google.protobuf.message import DecodeError  # noqa: PLC0415  # as above
+
     try:
         return kind.FromString(data)
     except DecodeError:

@@ -14,7 +14,7 @@ import grpc
 
 from conformance.contain.jsonhttp import JsonServer
 from conformance.contract import proto
-from conformance.protocols.storage_write.contract import messages
+from conformance.protocols.storage_write.contract import classes, messages
 from conformance.protocols.storage_write.reference import rest
 from conformance.protocols.storage_write.reference.service import WriteService
 from conformance.protocols.storage_write.reference.store import Store
@@ -69,14 +69,14 @@ class HostedWrites(Hosted):
 def handlers_of(service: WriteService) -> tuple[grpc.GenericRpcHandler[Any, Any], ...]:
     """The methods of both services, as a listener of gRPC calls them."""
     writing = {
-        "CreateWriteStream": _unary(service.create_write_stream, messages.REQUESTS["CreateWriteStream"]),
-        "AppendRows": _conversing(service.append_rows, messages.REQUESTS["AppendRows"]),
-        "GetWriteStream": _unary(service.get_write_stream, messages.REQUESTS["GetWriteStream"]),
-        "FinalizeWriteStream": _unary(service.finalize_write_stream, messages.REQUESTS["FinalizeWriteStream"]),
+        "CreateWriteStream": _unary(service.create_write_stream, classes.REQUESTS["CreateWriteStream"]),
+        "AppendRows": _conversing(service.append_rows, classes.REQUESTS["AppendRows"]),
+        "GetWriteStream": _unary(service.get_write_stream, classes.REQUESTS["GetWriteStream"]),
+        "FinalizeWriteStream": _unary(service.finalize_write_stream, classes.REQUESTS["FinalizeWriteStream"]),
         "BatchCommitWriteStreams": _unary(
-            service.batch_commit_write_streams, messages.REQUESTS["BatchCommitWriteStreams"]
+            service.batch_commit_write_streams, classes.REQUESTS["BatchCommitWriteStreams"]
         ),
-        "FlushRows": _unary(service.flush_rows, messages.REQUESTS["FlushRows"]),
+        "FlushRows": _unary(service.flush_rows, classes.REQUESTS["FlushRows"]),
     }
     reading = {
         "CreateReadSession": _unary(service.create_read_session, proto.CreateReadSessionRequest),

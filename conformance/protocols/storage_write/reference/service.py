@@ -15,7 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from conformance import wire
-from conformance.protocols.storage_write.contract.messages import CLASSES, TYPES, VIEWS
+from conformance.protocols.storage_write.contract.classes import CLASSES
+from conformance.protocols.storage_write.contract.messages import TYPES, VIEWS
 from conformance.protocols.storage_write.reference.decoding import (
     batch_in,
     columns_missing,

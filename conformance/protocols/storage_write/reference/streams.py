@@ -8,7 +8,8 @@ from typing import Any
 import pyarrow as pa
 
 from conformance import wire
-from conformance.protocols.storage_write.contract.messages import CLASSES, ERRORS, STORAGE_ERROR
+from conformance.protocols.storage_write.contract.classes import CLASSES
+from conformance.protocols.storage_write.contract.messages import ERRORS, STORAGE_ERROR
 from conformance.protocols.storage_write.reference.store import WrittenTable
 
 __all__ = ["AppendRefusedError", "Connection", "WriteStream", "storage_error"]

@@ -14,7 +14,7 @@ import pyarrow as pa
 from google.protobuf.message import DecodeError
 
 from conformance.contract import proto
-from conformance.protocols.storage_write.contract.messages import RESPONSES
+from conformance.protocols.storage_write.contract.classes import RESPONSES
 from conformance.protocols.storage_write.records import (
     DEFAULT,
     SHORT_DEFAULT,

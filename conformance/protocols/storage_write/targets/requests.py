@@ -10,7 +10,8 @@ from collections.abc import Iterator, Sequence
 import pyarrow as pa
 
 from conformance.contract import proto
-from conformance.protocols.storage_write.contract.messages import CLASSES, TYPES, VIEWS
+from conformance.protocols.storage_write.contract.classes import CLASSES
+from conformance.protocols.storage_write.contract.messages import TYPES, VIEWS
 from conformance.protocols.storage_write.records import (
     CreateWriteStream,
     FlushStream,

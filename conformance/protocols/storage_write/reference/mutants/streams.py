@@ -6,7 +6,8 @@ from typing import Any
 
 import grpc
 
-from conformance.protocols.storage_write.contract.messages import CLASSES, FIELD_TYPES, MODES
+from conformance.protocols.storage_write.contract.classes import CLASSES
+from conformance.protocols.storage_write.contract.messages import FIELD_TYPES, MODES
 from conformance.protocols.storage_write.reference.register import mutant
 from conformance.protocols.storage_write.reference.service import WriteService
 from conformance.protocols.storage_write.reference.store import WrittenTable

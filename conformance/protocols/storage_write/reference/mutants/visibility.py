@@ -8,7 +8,7 @@ from typing import Any
 import grpc
 import pyarrow as pa
 
-from conformance.protocols.storage_write.contract.messages import CLASSES
+from conformance.protocols.storage_write.contract.classes import CLASSES
 from conformance.protocols.storage_write.reference.register import mutant
 from conformance.protocols.storage_write.reference.service import WriteService
 from conformance.protocols.storage_write.reference.streams import AppendRefusedError, WriteStream, storage_error
