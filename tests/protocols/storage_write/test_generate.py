@@ -8,10 +8,10 @@ import pytest
 
 from conformance.generate.casecheck import check_case
 from conformance.protocols.storage_write.records import (
-    Append,
     CommitStreams,
     CreateWriteStream,
     FinalizeStream,
+    RowsAppend,
     StorageWriteStep,
     WriteRows,
 )
@@ -27,7 +27,7 @@ def _case(*steps: StorageWriteStep, table: Table = TABLE) -> Case:
 
 def test_steps_that_fit_are_accepted() -> None:
     """The default stream needs no step before it."""
-    check_case(_case(CREATE, WriteRows((Append(0, 4),)), WriteRows((Append(0),), stream="default")))
+    check_case(_case(CREATE, WriteRows((RowsAppend(0, 4),)), WriteRows((RowsAppend(0),), stream="default")))
 
 
 @pytest.mark.parametrize(
@@ -35,8 +35,8 @@ def test_steps_that_fit_are_accepted() -> None:
     [
         ((FinalizeStream(),), r"Case\.steps\[0\]"),
         ((CREATE, CommitStreams(("w", "x"))), r"Case\.steps\[1\]"),
-        ((CREATE, WriteRows((Append(2, 3),))), r"Case\.steps\[1\]\.appends\[0\]"),
-        ((CREATE, WriteRows((Append(0, 2, bad=(0,)),))), r"Case\.steps\[1\]\.appends\[0\]\.bad"),
+        ((CREATE, WriteRows((RowsAppend(2, 3),))), r"Case\.steps\[1\]\.appends\[0\]"),
+        ((CREATE, WriteRows((RowsAppend(0, 2, bad=(0,)),))), r"Case\.steps\[1\]\.appends\[0\]\.bad"),
     ],
 )
 def test_steps_that_do_not_fit_are_refused(steps: tuple[StorageWriteStep, ...], place: str) -> None:

@@ -13,7 +13,7 @@ import pyarrow as pa
 from conformance.contract.clause import AtCall
 from conformance.protocols.storage_write.contract.messages import ERRORS, STORAGE_ERROR
 from conformance.protocols.storage_write.contract.state import StreamState
-from conformance.protocols.storage_write.records import Append, Framing, WriteRows
+from conformance.protocols.storage_write.records import Framing, RowsAppend, WriteRows
 
 __all__ = ["AppendView", "ReadBack", "SeenStream", "Why"]
 
@@ -32,7 +32,7 @@ class Why(enum.StrEnum):
     UNKNOWN_END = "unknown-end"
     """It has an offset, and an answer before left open where the stream ends."""
     AFTER_FAILURE = "after-failure"
-    """A lawful append before it on the same connection failed: what becomes of those in flight is open."""
+    """A lawful append before it on the same connection failed: what becomes of those behind it is open."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class AppendView:
     response: int | None
     step: WriteRows
     at: int
-    append: Append
+    append: RowsAppend
     request: Any
     answer: Any
     stream: StreamState | None

@@ -20,13 +20,13 @@ from conformance.protocols.storage_write.contract.subjects import AppendView, Re
 from conformance.protocols.storage_write.records import (
     DEFAULT,
     SHORT_DEFAULT,
-    Append,
     CommitStreams,
     CreateWriteStream,
     FinalizeStream,
     FlushStream,
     Framing,
-    ReadTable,
+    ReadWritten,
+    RowsAppend,
     StreamType,
     WriteRows,
 )
@@ -184,7 +184,7 @@ class _Followed:
                 self._commit(call, list(known.values()))
             case FlushStream() if step.stream in known:
                 self._flush(call, known[step.stream], step)
-            case ReadTable():
+            case ReadWritten():
                 self._read(calls)
 
     def _stream(self, label: str) -> StreamState | None:
@@ -252,7 +252,7 @@ class _Followed:
         self.reads.append(ReadBack(calls[0].index, rows, counts, streams, refused, odd, dict(self._omitted)))
 
 
-def _why(step: WriteRows, append: Append, stream: StreamState | None) -> frozenset[Why]:
+def _why(step: WriteRows, append: RowsAppend, stream: StreamState | None) -> frozenset[Why]:
     """Why an append may be refused, or has to be."""
     found = {
         Why.FRAMING: append.framing is not Framing.BARE,

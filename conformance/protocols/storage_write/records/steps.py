@@ -11,13 +11,13 @@ from conformance.records.step import CallStep, Expect
 __all__ = [
     "DEFAULT",
     "SHORT_DEFAULT",
-    "Append",
     "CommitStreams",
     "CreateWriteStream",
     "FinalizeStream",
     "FlushStream",
     "GetWriteStream",
-    "ReadTable",
+    "ReadWritten",
+    "RowsAppend",
     "StorageWriteStep",
     "WriteRows",
 ]
@@ -56,7 +56,7 @@ class GetWriteStream(CallStep):
 
 
 @record
-class Append:
+class RowsAppend:
     """One request of AppendRows: ``count`` rows of the case's table from number ``first``.
 
     ``offset`` is unset if it is None. ``bad`` are the indices, in the request, of rows that get a TIMESTAMP out of
@@ -83,7 +83,7 @@ class WriteRows(CallStep):
 
     TAG: ClassVar[str] = "write-rows"
 
-    appends: tuple[Append, ...]
+    appends: tuple[RowsAppend, ...]
     stream: str = "w"
     names: bool = False
     schemas: bool = False
@@ -127,7 +127,7 @@ class FlushStream(CallStep):
 
 
 @record
-class ReadTable(CallStep):
+class ReadWritten(CallStep):
     """Read the case's table by the Storage Read API: one session, and all of its streams to their ends."""
 
     TAG: ClassVar[str] = "read-table"
@@ -136,5 +136,5 @@ class ReadTable(CallStep):
 
 
 StorageWriteStep: TypeAlias = (
-    CreateWriteStream | GetWriteStream | WriteRows | FinalizeStream | CommitStreams | FlushStream | ReadTable
+    CreateWriteStream | GetWriteStream | WriteRows | FinalizeStream | CommitStreams | FlushStream | ReadWritten
 )

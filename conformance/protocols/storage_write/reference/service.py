@@ -28,7 +28,7 @@ from conformance.protocols.storage_write.reference.schemas import table_schema
 from conformance.protocols.storage_write.reference.store import WrittenTable, named_table
 from conformance.protocols.storage_write.reference.streams import (
     AppendRefusedError,
-    Connection,
+    WriteConnection,
     WriteStream,
     put_error,
     storage_error,
@@ -127,11 +127,11 @@ class WriteService(ReadService):
 
     def append_rows(self, requests: Iterator[Any]) -> Iterator[Any]:
         """AppendRows: one answer to each request, in their order."""
-        connection = Connection()
+        connection = WriteConnection()
         for request in requests:
             yield self.answered(connection, request)
 
-    def answered(self, connection: Connection, request: Any) -> Any:
+    def answered(self, connection: WriteConnection, request: Any) -> Any:
         """The answer to one request."""
         response = CLASSES["AppendRowsResponse"]()
         connection.asked = request.write_stream
@@ -148,7 +148,7 @@ class WriteService(ReadService):
                 response.append_result.offset.value = offset
         return response
 
-    def target_of(self, connection: Connection) -> str:
+    def target_of(self, connection: WriteConnection) -> str:
         """The stream that an answer names."""
         return connection.name
 
@@ -156,7 +156,7 @@ class WriteService(ReadService):
         """Set the error of an answer."""
         put_error(response, error, stream.name)
 
-    def appended(self, connection: Connection, stream: WriteStream, request: Any) -> int | None:
+    def appended(self, connection: WriteConnection, stream: WriteStream, request: Any) -> int | None:
         """Append the rows of a request, all or none; the offset of the first one, None on a default stream."""
         rows = self.rows_in(connection, stream, request)
         self.check_state(stream)
@@ -169,7 +169,7 @@ class WriteService(ReadService):
         """The offset in the answer to an append of ``count`` rows, of which the first is at ``first``."""
         return None if stream.is_default else first
 
-    def rows_in(self, connection: Connection, stream: WriteStream, request: Any) -> pa.Table:
+    def rows_in(self, connection: WriteConnection, stream: WriteStream, request: Any) -> pa.Table:
         """The rows of a request, under the schema of the connection."""
         schema = request.arrow_rows.writer_schema.serialized_schema
         if connection.schema is None and schema:
@@ -186,7 +186,7 @@ class WriteService(ReadService):
         """The schema in the field for one."""
         return read_writer_schema(data)
 
-    def decoded(self, data: bytes, connection: Connection) -> pa.RecordBatch:
+    def decoded(self, data: bytes, connection: WriteConnection) -> pa.RecordBatch:
         """The rows in the field for one record batch."""
         assert connection.schema is not None, "it has been read"
         return batch_in(data, connection.schema)

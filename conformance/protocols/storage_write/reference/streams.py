@@ -12,7 +12,7 @@ from conformance.protocols.storage_write.contract.classes import CLASSES
 from conformance.protocols.storage_write.contract.messages import ERRORS, STORAGE_ERROR
 from conformance.protocols.storage_write.reference.store import WrittenTable
 
-__all__ = ["AppendRefusedError", "Connection", "WriteStream", "storage_error"]
+__all__ = ["AppendRefusedError", "WriteConnection", "WriteStream", "storage_error"]
 
 NAMES = {"INVALID_ARGUMENT": 3, "ALREADY_EXISTS": 6, "OUT_OF_RANGE": 11, "INTERNAL": 13}
 """The numbers of statuses (https://github.com/googleapis/googleapis/blob/master/google/rpc/code.proto)."""
@@ -51,7 +51,7 @@ class WriteStream:
 
 
 @dataclasses.dataclass(slots=True)
-class Connection:
+class WriteConnection:
     """What the requests of one connection share: the name of the stream, and the schema of the first request."""
 
     name: str = ""

@@ -15,7 +15,7 @@ from conformance.protocols.storage_write.reference.decoding import batch_in, rea
 from conformance.protocols.storage_write.reference.register import variation
 from conformance.protocols.storage_write.reference.service import WriteService
 from conformance.protocols.storage_write.reference.store import WrittenTable
-from conformance.protocols.storage_write.reference.streams import AppendRefusedError, Connection, WriteStream
+from conformance.protocols.storage_write.reference.streams import AppendRefusedError, WriteConnection, WriteStream
 from conformance.reference.statuses import Refusal
 
 _END: Final = b"\xff\xff\xff\xff\0\0\0\0"
@@ -25,7 +25,7 @@ _END: Final = b"\xff\xff\xff\xff\0\0\0\0"
 class NamedAsAsked(WriteService):
     """An answer names the stream as its request does, and none if the request names none."""
 
-    def target_of(self, connection: Connection) -> str:
+    def target_of(self, connection: WriteConnection) -> str:
         return connection.asked
 
 
@@ -33,7 +33,7 @@ class NamedAsAsked(WriteService):
 class DefaultNamedInFull(WriteService):
     """An answer of a default stream has its full name, however the request spells it."""
 
-    def target_of(self, connection: Connection) -> str:
+    def target_of(self, connection: WriteConnection) -> str:
         return self.stream(connection.name).name
 
 
@@ -84,7 +84,7 @@ class RowsOneByOne(WriteService):
 class FramingAsStatus(WriteService):
     """Arrow data that cannot be read ends the connection."""
 
-    def decoded(self, data: bytes, connection: Connection) -> pa.RecordBatch:
+    def decoded(self, data: bytes, connection: WriteConnection) -> pa.RecordBatch:
         try:
             return super().decoded(data, connection)
         except AppendRefusedError as error:
@@ -98,7 +98,7 @@ class EndsLeftOut(WriteService):
     def read_schema(self, data: bytes) -> wire.Schema:
         return read_writer_schema(data.removesuffix(_END))
 
-    def decoded(self, data: bytes, connection: Connection) -> pa.RecordBatch:
+    def decoded(self, data: bytes, connection: WriteConnection) -> pa.RecordBatch:
         return super().decoded(data.removesuffix(_END), connection)
 
 
@@ -106,7 +106,7 @@ class EndsLeftOut(WriteService):
 class BatchesJoined(WriteService):
     """All batches in the field for one are written."""
 
-    def decoded(self, data: bytes, connection: Connection) -> pa.RecordBatch:
+    def decoded(self, data: bytes, connection: WriteConnection) -> pa.RecordBatch:
         assert connection.schema is not None, "it has been read"
         try:
             return batch_in(data, connection.schema)
@@ -127,7 +127,7 @@ class BatchesJoined(WriteService):
 class SchemaOfTheTable(WriteService):
     """Rows without a schema are taken to have the columns of the table."""
 
-    def rows_in(self, connection: Connection, stream: WriteStream, request: Any) -> pa.Table:
+    def rows_in(self, connection: WriteConnection, stream: WriteStream, request: Any) -> pa.Table:
         if connection.schema is None and not request.arrow_rows.HasField("writer_schema"):
             schema = pa.schema([field.remove_metadata() for field in stream.table.rows.schema])
             connection.schema = read_writer_schema(schema.serialize().to_pybytes())
@@ -225,7 +225,7 @@ class CommittedLater(WriteService):
 class SchemaUpdated(WriteService):
     """Each answer that is a success says that the schema has been updated, to what it is."""
 
-    def answered(self, connection: Connection, request: Any) -> Any:
+    def answered(self, connection: WriteConnection, request: Any) -> Any:
         response = super().answered(connection, request)
         if response.WhichOneof("response") == "append_result":
             response.updated_schema.CopyFrom(self.schema_of(self.stream(connection.name).table))

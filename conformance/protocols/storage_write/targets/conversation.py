@@ -23,7 +23,7 @@ from conformance.protocols.storage_write.records import (
     FinalizeStream,
     FlushStream,
     GetWriteStream,
-    ReadTable,
+    ReadWritten,
     WriteRows,
 )
 from conformance.protocols.storage_write.targets import requests
@@ -73,7 +73,7 @@ class WriteConversation:
     def _carry_out(self, index: int, step: Step) -> None:
         if isinstance(step, CreateWriteStream):
             self._create(index, step)
-        elif isinstance(step, ReadTable):
+        elif isinstance(step, ReadWritten):
             self._read(index)
         elif isinstance(step, CommitStreams):
             names = [self._streams.get(label, "") for label in step.streams]

@@ -11,7 +11,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from conformance.protocols.storage_write.records import Append, Framing, WriteRows
+from conformance.protocols.storage_write.records import Framing, RowsAppend, WriteRows
 
 __all__ = ["EXTRA", "ArrowMessages", "arrow_messages"]
 
@@ -31,14 +31,14 @@ class ArrowMessages:
     batch: bytes
 
 
-def arrow_messages(table: pa.Table, step: WriteRows, append: Append) -> ArrowMessages:
+def arrow_messages(table: pa.Table, step: WriteRows, append: RowsAppend) -> ArrowMessages:
     """The Arrow data of one request of a step."""
     batch = _batch(table, step, append)
     bare = ArrowMessages(batch.schema.serialize().to_pybytes(), batch.serialize().to_pybytes())
     return _FRAMED[append.framing](batch, bare)
 
 
-def _batch(table: pa.Table, step: WriteRows, append: Append) -> pa.RecordBatch:
+def _batch(table: pa.Table, step: WriteRows, append: RowsAppend) -> pa.RecordBatch:
     rows = table.slice(append.first, append.count).combine_chunks()
     fields = [_plain(field, step) for field in rows.schema if field.name not in step.omit]
     arrays = [_array(rows.column(field.name), field.type) for field in fields]

@@ -7,7 +7,7 @@ import pytest
 
 from conformance import wire
 from conformance.generate import materialise
-from conformance.protocols.storage_write.records import Append, Framing, WriteRows
+from conformance.protocols.storage_write.records import Framing, RowsAppend, WriteRows
 from conformance.protocols.storage_write.targets.rows import EXTRA, ArrowMessages, arrow_messages
 from conformance.records import BqType, Column, Mode, Recipe, Table
 
@@ -20,7 +20,7 @@ COLUMNS = (
 TABLE = materialise(Table(COLUMNS, recipe=Recipe(rows=10)))
 
 
-def _made(append: Append, **step: object) -> ArrowMessages:
+def _made(append: RowsAppend, **step: object) -> ArrowMessages:
     return arrow_messages(TABLE, WriteRows((append,), **step), append)  # type: ignore[arg-type]  # fields of the step
 
 
@@ -30,7 +30,7 @@ def _read(made: ArrowMessages) -> pa.RecordBatch:
 
 def test_bare_messages_have_no_fault() -> None:
     """The strict reader finds one message in each field, without metadata of fields."""
-    made = _made(Append(2, 3))
+    made = _made(RowsAppend(2, 3))
     schema = wire.read_schema(made.schema)
     assert schema.schema is not None
     batch = wire.read_batch(made.batch, schema.schema)
@@ -42,13 +42,13 @@ def test_bare_messages_have_no_fault() -> None:
 
 def test_columns_are_left_out_and_added() -> None:
     """By the step, for all of its requests."""
-    assert _read(_made(Append(0), omit=("json",))).schema.names == ["row_id", "instant", "words"]
-    assert _read(_made(Append(0), extra=True)).schema.names[-1] == EXTRA
+    assert _read(_made(RowsAppend(0), omit=("json",))).schema.names == ["row_id", "instant", "words"]
+    assert _read(_made(RowsAppend(0), extra=True)).schema.names[-1] == EXTRA
 
 
 def test_a_bad_row_has_an_instant_that_bigquery_does_not_have() -> None:
     """The other rows of the request are those of the table."""
-    instants = _read(_made(Append(0, 3, bad=(1,)))).column("instant").cast(pa.int64()).to_pylist()
+    instants = _read(_made(RowsAppend(0, 3, bad=(1,)))).column("instant").cast(pa.int64()).to_pylist()
     right = TABLE.column("instant").cast(pa.int64()).to_pylist()
 
     assert instants == [right[0], -(1 << 63), right[2]]
@@ -56,7 +56,7 @@ def test_a_bad_row_has_an_instant_that_bigquery_does_not_have() -> None:
 
 def test_times_without_a_zone_have_the_same_numbers() -> None:
     """As Google's sample for Python writes them."""
-    column = _read(_made(Append(0, 5), plain_times=True)).column("instant")
+    column = _read(_made(RowsAppend(0, 5), plain_times=True)).column("instant")
 
     assert column.type == pa.timestamp("us")
     assert column.cast(pa.int64()).equals(TABLE.column("instant").slice(0, 5).combine_chunks().cast(pa.int64()))
@@ -65,7 +65,7 @@ def test_times_without_a_zone_have_the_same_numbers() -> None:
 @pytest.mark.parametrize("framing", [one for one in Framing if one not in (Framing.BARE, Framing.NO_SCHEMA)])
 def test_other_forms_are_no_bare_messages(framing: Framing) -> None:
     """The strict reader finds a fault in one of the two fields."""
-    bare, made = _made(Append(0, 4)), _made(Append(0, 4, framing=framing))
+    bare, made = _made(RowsAppend(0, 4)), _made(RowsAppend(0, 4, framing=framing))
     schema = wire.read_schema(bare.schema).schema
     assert schema is not None
 
@@ -75,12 +75,12 @@ def test_other_forms_are_no_bare_messages(framing: Framing) -> None:
 @pytest.mark.parametrize("framing", [Framing.STREAM_AS_BATCH, Framing.STREAMS])
 def test_a_full_stream_is_what_a_stream_reader_takes(framing: Framing) -> None:
     """It has the rows, but not in the form for the field."""
-    assert pa.ipc.open_stream(_made(Append(0, 4, framing=framing)).batch).read_all().num_rows == 4
+    assert pa.ipc.open_stream(_made(RowsAppend(0, 4, framing=framing)).batch).read_all().num_rows == 4
 
 
 def test_two_batches_have_all_rows() -> None:
     """A reader of one message gets half of them."""
-    made = _made(Append(0, 6, framing=Framing.TWO_BATCHES))
+    made = _made(RowsAppend(0, 6, framing=Framing.TWO_BATCHES))
 
     assert _read(made).num_rows == 3
     assert pa.ipc.open_stream(made.schema + made.batch).read_all().num_rows == 6

@@ -11,7 +11,7 @@ import pyarrow as pa
 from conformance.protocols.storage_write.reference.register import mutant
 from conformance.protocols.storage_write.reference.service import WriteService
 from conformance.protocols.storage_write.reference.store import WrittenTable
-from conformance.protocols.storage_write.reference.streams import AppendRefusedError, Connection, WriteStream
+from conformance.protocols.storage_write.reference.streams import AppendRefusedError, WriteConnection, WriteStream
 from conformance.records import BqType
 from conformance.reference.statuses import Refusal
 
@@ -41,7 +41,7 @@ class AnswerTwice(WriteService):
 class AnswerEmpty(WriteService):
     """The answer to an append that succeeded has nothing but the name of the stream."""
 
-    def answered(self, connection: Connection, request: Any) -> Any:
+    def answered(self, connection: WriteConnection, request: Any) -> Any:
         response = super().answered(connection, request)
         if response.WhichOneof("response") == "append_result":
             response.ClearField("append_result")
@@ -62,7 +62,7 @@ class ErrorWithoutCode(WriteService):
 class AnswerWithoutName(WriteService):
     """No answer names its stream."""
 
-    def target_of(self, connection: Connection) -> str:
+    def target_of(self, connection: WriteConnection) -> str:
         return ""
 
 
@@ -70,7 +70,7 @@ class AnswerWithoutName(WriteService):
 class AnswerNamesTable(WriteService):
     """An answer names the table in place of the stream."""
 
-    def target_of(self, connection: Connection) -> str:
+    def target_of(self, connection: WriteConnection) -> str:
         return super().target_of(connection).partition("/streams/")[0]
 
 

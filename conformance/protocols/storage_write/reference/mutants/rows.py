@@ -11,7 +11,7 @@ from conformance.protocols.storage_write.reference.decoding import batch_in, rea
 from conformance.protocols.storage_write.reference.register import mutant
 from conformance.protocols.storage_write.reference.service import WriteService
 from conformance.protocols.storage_write.reference.store import WrittenTable
-from conformance.protocols.storage_write.reference.streams import AppendRefusedError, Connection, WriteStream
+from conformance.protocols.storage_write.reference.streams import AppendRefusedError, WriteConnection, WriteStream
 
 _STREAMS = "https://github.com/googleapis/google-cloud-go/issues/12478"
 
@@ -29,13 +29,13 @@ class _Opening(WriteService):
         except (pa.ArrowException, OSError):
             raise _refused() from None
 
-    def decoded(self, data: bytes, connection: Connection) -> pa.RecordBatch:
+    def decoded(self, data: bytes, connection: WriteConnection) -> pa.RecordBatch:
         try:
             return self.read(data, connection)
         except (pa.ArrowException, OSError, StopIteration):
             raise _refused() from None
 
-    def read(self, data: bytes, connection: Connection) -> pa.RecordBatch:
+    def read(self, data: bytes, connection: WriteConnection) -> pa.RecordBatch:
         """The rows in the field for one record batch."""
         raise NotImplementedError
 
@@ -48,7 +48,7 @@ class _Opening(WriteService):
 class StreamsTaken(_Opening):
     """A full stream in the field for a record batch is read, and its rows are written."""
 
-    def read(self, data: bytes, connection: Connection) -> pa.RecordBatch:
+    def read(self, data: bytes, connection: WriteConnection) -> pa.RecordBatch:
         assert connection.schema is not None, "it has been read"
         try:
             return batch_in(data, connection.schema)
@@ -64,7 +64,7 @@ class StreamsTaken(_Opening):
 class JoinedAndOpened(_Opening):
     """Schema and batch are joined and opened as a stream: an end behind the schema hides every row."""
 
-    def read(self, data: bytes, connection: Connection) -> pa.RecordBatch:
+    def read(self, data: bytes, connection: WriteConnection) -> pa.RecordBatch:
         rows = pa.ipc.open_stream(connection.written + data).read_all()
         return pa.RecordBatch.from_arrays(
             [pa.concat_arrays(one.chunks) if one.num_chunks else pa.array([], one.type) for one in rows.columns],
@@ -76,7 +76,7 @@ class JoinedAndOpened(_Opening):
 class OneBatchRead(_Opening):
     """One batch is read from the field, and what is behind it is not looked at."""
 
-    def read(self, data: bytes, connection: Connection) -> pa.RecordBatch:
+    def read(self, data: bytes, connection: WriteConnection) -> pa.RecordBatch:
         schema = pa.ipc.read_schema(pa.py_buffer(connection.written))
         return pa.ipc.read_record_batch(pa.py_buffer(data), schema)
 
@@ -85,7 +85,7 @@ class OneBatchRead(_Opening):
 class UnreadableAcknowledged(WriteService):
     """A batch message that cannot be read is taken for one without rows."""
 
-    def rows_in(self, connection: Connection, stream: WriteStream, request: Any) -> pa.Table:
+    def rows_in(self, connection: WriteConnection, stream: WriteStream, request: Any) -> pa.Table:
         data = bytes(request.arrow_rows.rows.serialized_record_batch)
         try:
             return super().rows_in(connection, stream, request)
@@ -106,7 +106,7 @@ class UnreadableAcknowledged(WriteService):
 class SchemaEachTime(WriteService):
     """Each request of a connection has to have the schema."""
 
-    def appended(self, connection: Connection, stream: WriteStream, request: Any) -> int | None:
+    def appended(self, connection: WriteConnection, stream: WriteStream, request: Any) -> int | None:
         offset = super().appended(connection, stream, request)
         connection.schema = None
         return offset
@@ -116,7 +116,7 @@ class SchemaEachTime(WriteService):
 class NameEachTime(WriteService):
     """Each request of a connection has to name the stream."""
 
-    def answered(self, connection: Connection, request: Any) -> Any:
+    def answered(self, connection: WriteConnection, request: Any) -> Any:
         connection.name = ""
         return super().answered(connection, request)
 
@@ -168,7 +168,7 @@ class NoRowErrors(WriteService):
 class GoodRowsWritten(WriteService):
     """Of an append with bad rows, the rows before the first bad one are written."""
 
-    def appended(self, connection: Connection, stream: WriteStream, request: Any) -> int | None:
+    def appended(self, connection: WriteConnection, stream: WriteStream, request: Any) -> int | None:
         try:
             return super().appended(connection, stream, request)
         except AppendRefusedError as error:
@@ -182,7 +182,7 @@ class GoodRowsWritten(WriteService):
 class RefusedWritten(WriteService):
     """The rows of an append at an offset beyond the end are written, although the answer is an error."""
 
-    def appended(self, connection: Connection, stream: WriteStream, request: Any) -> int | None:
+    def appended(self, connection: WriteConnection, stream: WriteStream, request: Any) -> int | None:
         try:
             return super().appended(connection, stream, request)
         except AppendRefusedError as error:
@@ -199,7 +199,7 @@ class RefusedWritten(WriteService):
 class ExtraColumnDropped(WriteService):
     """A column that the table does not have is dropped."""
 
-    def decoded(self, data: bytes, connection: Connection) -> pa.RecordBatch:
+    def decoded(self, data: bytes, connection: WriteConnection) -> pa.RecordBatch:
         batch = super().decoded(data, connection)
         return batch.select([name for name in batch.schema.names if name != "not_in_the_table"])
 
