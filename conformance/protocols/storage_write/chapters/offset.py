@@ -122,7 +122,7 @@ def error_is_in_an_answer(one: AppendView) -> Iterator[Violation]:
     "storage-write-offset.error-has-its-detail",
     over=_in_band(Why.BEHIND, Why.PAST),
     source=(GO_WRITE_TEST, JAVA_WRITE_TEST),
-    breaks="clients that tell these errors by StorageError, as the Go and Java clients do",
+    breaks="clients that tell these errors by their StorageError",
 )
 def error_has_its_detail(one: AppendView) -> Iterator[Violation]:
     """The error of a wrong offset has a StorageError in its details, with OFFSET_ALREADY_EXISTS or

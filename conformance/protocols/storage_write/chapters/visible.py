@@ -115,7 +115,7 @@ def failed_commit_shows_nothing(one: SeenStream) -> Iterator[Violation]:
     "storage-write-visible.buffered-waits-for-the-flush",
     over=_seen(lambda stream: stream.type is StreamType.BUFFERED and not stream.flushed and not stream.finalized),
     source=(JAVA_WRITE_TEST, STORAGE_PROTO),
-    breaks="Apache Beam's exactly-once sink: readers see rows that may be written again",
+    breaks="sinks that write exactly once: readers see rows that may be written again",
 )
 def buffered_waits_for_the_flush(one: SeenStream) -> Iterator[Violation]:
     """Rows of a BUFFERED stream are not visible before a flush."""
@@ -140,7 +140,7 @@ def flush_shows_the_rows(one: SeenStream) -> Iterator[Violation]:
     "storage-write-visible.flush-shows-no-more",
     over=_seen(lambda stream: stream.type is StreamType.BUFFERED and bool(stream.flushed) and not stream.finalized),
     source=(STORAGE_PROTO, MEASURED),
-    breaks="Apache Beam's exactly-once sink: readers see rows that may be written again",
+    breaks="sinks that write exactly once: readers see rows that may be written again",
 )
 def flush_shows_no_more(one: SeenStream) -> Iterator[Violation]:
     """The rows of a BUFFERED stream behind the offset of the last flush are not visible."""
