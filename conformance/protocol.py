@@ -28,6 +28,7 @@ __all__ = [
     "NotInLayerError",
     "Plugin",
     "ProtocolName",
+    "is_seeded",
     "merged",
     "module_of",
     "plugin",
@@ -77,6 +78,11 @@ def title_of(protocol: str) -> str:
 def source_of(protocol: str) -> str:
     """The address of the public text that defines the calls of a protocol: ``SOURCE`` of its folder."""
     return str(_folder(protocol).SOURCE)
+
+
+def is_seeded(protocol: str) -> bool:
+    """True if servers of a protocol get tables as ``[seed]`` of a target file says: ``SEEDED`` of its folder."""
+    return bool(getattr(_folder(protocol), "SEEDED", False))
 
 
 def module_of(protocol: str, name: str) -> ModuleType:

@@ -53,7 +53,7 @@ def test_a_public_class_name_stands_for_one_thing() -> None:
 def test_only_the_folder_of_a_protocol_names_it() -> None:
     """Storage Read, the first of them, lends its name to the suite's commands and its defaults."""
     for name in protocol_names()[1:]:
-        folder = ROOT / "conformance" / "protocols" / name
+        folder = ROOT / "conformance" / "protocols" / name.replace("-", "_")
         others = (path for path in (ROOT / "conformance").rglob("*.py") if folder not in path.parents)
         assert [str(path) for path in others if name in path.read_text().lower()] == []
 

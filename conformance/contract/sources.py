@@ -315,12 +315,39 @@ LIVE_TESTS: Final = "https://github.com/abdolence/bigquery-rs/tree/main/tests"
 STATUS_CODES: Final = "https://github.com/grpc/grpc/blob/master/doc/statuscodes.md"
 """The status codes of gRPC: OK is "returned on success", and a request that cannot be parsed ends in INTERNAL."""
 
+WRITES_RECORDED: Final = "https://github.com/jjviscomi/bqemulator/tree/main/tests/conformance/grpc_corpus/storage_write"
+"""Calls of the Storage Write API recorded from the service, with opaque values masked."""
+
+JAVA_WRITE_TEST: Final = (
+    "https://github.com/googleapis/java-bigquerystorage/blob/main/google-cloud-bigquerystorage/src/test/java/"
+    "com/google/cloud/bigquery/storage/v1/it/ITBigQueryStorageWriteClientTest.java"
+)
+"""Writes to the live service: offsets, errors, row errors, the types of streams, rows in Arrow."""
+
+GO_WRITE_TEST: Final = (
+    "https://github.com/googleapis/google-cloud-go/blob/main/bigquery/storage/managedwriter/integration_test.go"
+)
+"""Writes to the live service: views of streams, StorageError in an answer, missing values."""
+
+PYTHON_WRITE_SAMPLE: Final = (
+    "https://github.com/googleapis/python-bigquery-storage/blob/main/samples/pyarrow/append_rows_with_arrow.py"
+)
+"""A program whose test writes rows of most types to the live service in Arrow."""
+
+FULL_STREAM_REFUSED: Final = "https://github.com/apache/arrow-go/pull/421"
+"""How the service took full IPC streams in place of bare messages."""
+
+WRITE_GUIDE: Final = "https://cloud.google.com/bigquery/docs/write-api"
+"""The Storage Write API guide: types of streams, offsets, connections."""
+
 _BEGINNINGS: Final[Mapping[EvidenceKind, tuple[str, ...]]] = MappingProxyType(
     {
         EvidenceKind.RECORDED: (
-            BAD_FILTER, BAD_PARENT, CAPTURED, EXPIRED_SESSION, JAVA_LIVE_TEST, LARGE_RESPONSES, LIVE_TEST, LIVE_TESTS,
-            LONG_FILTER, MISSING_TABLE, NODE_LIVE_TEST, OBSERVED_TYPES, PARTITION_FILTER, PREFERRED_STREAMS, RECORDED,
-            SERVICE_TESTS, SESSION_NAMES, UNSPECIFIED_FORMAT, VIEW_READ,
+            BAD_FILTER, BAD_PARENT, CAPTURED, EXPIRED_SESSION, FULL_STREAM_REFUSED, GO_WRITE_TEST, JAVA_LIVE_TEST,
+            JAVA_WRITE_TEST, LARGE_RESPONSES, LIVE_TEST, LIVE_TESTS,
+            LONG_FILTER, MISSING_TABLE, NODE_LIVE_TEST, OBSERVED_TYPES, PARTITION_FILTER, PREFERRED_STREAMS,
+            PYTHON_WRITE_SAMPLE, RECORDED,
+            SERVICE_TESTS, SESSION_NAMES, UNSPECIFIED_FORMAT, VIEW_READ, WRITES_RECORDED,
         ),
         EvidenceKind.MEASURED: (MEASURED, NO_RESPONSE, RUST_CLIENT),
         EvidenceKind.NORMATIVE: (

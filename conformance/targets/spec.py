@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Annotated, Final
 
 from conformance._hints import Members, OneOf
-from conformance.protocol import DEFAULT_PROTOCOL, protocol_names
+from conformance.protocol import DEFAULT_PROTOCOL, is_seeded, protocol_names
 from conformance.records import RecordError
 from conformance.targets.endpoint import Endpoint
 from conformance.targets.environmentspec import EnvironmentSpec
@@ -324,7 +324,12 @@ class TargetSpec:
     @property
     def over_rest(self) -> bool:
         """True if tables come into the target through the REST API."""
-        return self.kind == TargetKind.SERVER and self.seed.over_rest
+        return self.is_seeded and self.seed.over_rest
+
+    @property
+    def is_seeded(self) -> bool:
+        """True if the suite makes the tables of cases in the target, as ``[seed]`` says."""
+        return self.serves and is_seeded(self.protocol)
 
     @property
     def by_url(self) -> bool:

@@ -28,7 +28,7 @@ from conformance.targets.recordedcall import open_channel
 from conformance.targets.restway import RestTables
 from conformance.targets.running import HOST, RunningServer, check_ports, declared_port, wait_until_ready
 from conformance.targets.seeding import Remembering, open_seeder
-from conformance.targets.spec import Deadlines, Start, TargetKind, TargetSpec
+from conformance.targets.spec import Deadlines, Start, TargetSpec
 from conformance.targets.targeterrors import TargetError, TargetUnavailable
 from conformance.targets.tls import SecureLine
 from conformance.targets.transport import Exchanging
@@ -204,7 +204,7 @@ class Starter:
                 http=http,
                 clock="" if self._spec.clock is None else self._spec.clock.rest_path,
             )
-            if self._spec.kind == TargetKind.SERVER:
+            if self._spec.is_seeded:
                 service = self._spec.service
                 own = None if service is None else OwnDataset(client, names, self._token, service)
                 tables = RestTables(client, own=own, patience=self._patience, scanned=self._meter.add)

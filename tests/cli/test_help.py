@@ -121,7 +121,7 @@ def test_each_option_of_a_judging_command_has_a_heading(command: str) -> None:
         (("check",), "expected a FILE, or --schema with a schema message; see `conformance check --help`"),
         (
             ("run", "--target", "reverence"),
-            "no target is called 'reverence'; did you mean reference or flight-reference?",
+            "no target is called 'reverence'; did you mean reference or flight-reference or storage-write-reference?",
         ),
     ],
     ids=lambda value: " ".join(value).encode("unicode_escape").decode() if isinstance(value, tuple) else "",

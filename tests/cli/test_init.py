@@ -231,7 +231,7 @@ class TestAsking:
         assert spec.start.command[-1] == "{grpc_port}"
         assert (spec.kind, spec.project, spec.ready) == (TargetKind.SERVER, "mine-1", Ready(rest_path=LISTED))
         assert (spec.capabilities, spec.not_offered) == (("zero-columns", "other"), ("splits", "snapshots"))
-        assert "What is judged (server, flight, serializer, program) [server]: " in said
+        assert "What is judged (server, flight, storage-write, serializer, program) [server]: " in said
         assert "conformance run --target it.toml" in said
 
     def test_a_server_whose_command_has_no_ports(self) -> None:

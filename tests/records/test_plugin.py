@@ -58,5 +58,5 @@ def test_a_record_of_an_unknown_protocol_is_refused() -> None:
     """The words are those of the folders that there are."""
     stored = to_json(Case("a", "A", Table((), rows=()))) | {"protocol": "carrier-pigeon"}
 
-    with pytest.raises(RecordError, match=r"Case\.protocol: expected one of storage-read, flight but"):
+    with pytest.raises(RecordError, match=r"Case\.protocol: expected one of storage-read, flight, storage-write but"):
         from_json(Case, stored)

@@ -7,15 +7,16 @@ from pathlib import Path
 import pytest
 
 from conformance.disk.files import data_file
+from conformance.protocol import protocol_files
 from conformance.targets import TargetError, load_target
 from conformance.targets.shipped import find_target, shipped_targets
 from tests.targets.conftest import ROOT
 
 
 def test_every_file_of_the_folder_has_its_name() -> None:
-    """The stem of the file, which is also the name in it."""
+    """The stem of the file, which is also the name in it; a protocol may bring files in its own folder."""
     assert {name: load_target(name).name for name in shipped_targets()} == {
-        path.stem: path.stem for path in (ROOT / "targets").glob("*.toml")
+        path.stem: path.stem for path in (*(ROOT / "targets").glob("*.toml"), *protocol_files("*.toml"))
     }
 
 
@@ -53,7 +54,7 @@ def test_a_file_without_a_suffix_wins_over_the_name_but_a_directory_does_not(
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
-        ("reverence", "did you mean reference or flight-reference?"),
+        ("reverence", "did you mean reference or flight-reference or storage-write-reference?"),
         ("bqemulator", "did you mean bqemulator-1.4.0 or bqemulator-1.0.1 or bqemulator-1.0.0?"),
         ("xyzzy", "`conformance list targets` lists them all"),
     ],

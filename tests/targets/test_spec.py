@@ -66,11 +66,11 @@ def test_a_full_file_becomes_a_record(target_file: Write) -> None:
         ('kind = "server"', "target.name: expected a value but got None (NoneType)"),
         (
             'name = "x"',
-            "target.kind: expected what is judged: server, flight, serializer, program but got",
+            "target.kind: expected what is judged: server, flight, storage-write, serializer, program but got",
         ),
         (
             'name = "x"\nkind = "boat"',
-            "target.kind: expected one of server, flight, serializer, program but",
+            "target.kind: expected one of server, flight, storage-write, serializer, program but",
         ),
         ('name = "X"\nkind = "server"', "target.name: expected lower-case letters, digits, '.', '_' and '-' but got"),
         (SERVER + "[deadline]\ncall = 1", "target.deadline: expected one of the keys name, kind,"),

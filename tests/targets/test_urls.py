@@ -128,14 +128,14 @@ def test_a_url_with_strange_characters_is_refused(text: str) -> None:
         load_target(text)
 
 
-def test_an_address_without_a_scheme_is_told_the_two_that_it_may_mean() -> None:
+def test_an_address_without_a_scheme_is_told_those_that_it_may_mean() -> None:
     """It is neither a path nor the name of a target."""
     with pytest.raises(TargetError) as raised:
         load_target("localhost:9060")
 
     assert str(raised.value) == (
         "no target is called 'localhost:9060'; a running server is grpc://localhost:9060, or flight://localhost:9060"
-        " if it speaks Arrow Flight"
+        " if it speaks Arrow Flight, or write://localhost:9060 if it speaks Storage Write"
     )
 
 

@@ -6,3 +6,5 @@ TITLE: Final = "the BigQuery Storage Read API"
 """Its name in a sentence."""
 SOURCE: Final = "https://github.com/googleapis/googleapis/blob/master/google/cloud/bigquery/storage/v1/storage.proto"
 """The definition of its calls."""
+SEEDED: Final = True
+"""Its servers get tables as ``[seed]`` of a target file says."""

@@ -22,10 +22,10 @@ from conformance.protocols.storage_read.reference.catalogue import Catalogue, Sn
 from conformance.protocols.storage_read.reference.cells import cell_writer
 from conformance.protocols.storage_read.reference.jobs import of_result
 from conformance.protocols.storage_read.reference.session import OpenedSession, Stream
-from conformance.protocols.storage_read.reference.tableschema import write_schema
 from conformance.records import BqType, Column
 from conformance.records.changes import WIDER
 from conformance.reference.statuses import Reason
+from conformance.reference.tableschema import write_schema
 
 __all__ = ["Queries", "QueryRefusedError", "RunOfQuery", "job_of", "results_page"]
 

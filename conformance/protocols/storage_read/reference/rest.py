@@ -38,16 +38,16 @@ from conformance.protocols.storage_read.reference.restbodies import (
     reference_of,
     rows_of,
 )
-from conformance.protocols.storage_read.reference.tableschema import (
+from conformance.records import Column, Json, Table
+from conformance.reference import clock
+from conformance.reference.delays import Delays
+from conformance.reference.guard import HTTP_STATUS, Guard, ServerTls
+from conformance.reference.tableschema import (
     SchemaError,
     not_a_change,
     read_schema,
     write_schema,
 )
-from conformance.records import Column, Json, Table
-from conformance.reference import clock
-from conformance.reference.delays import Delays
-from conformance.reference.guard import HTTP_STATUS, Guard, ServerTls
 
 __all__ = ["RestServer", "answering"]
 

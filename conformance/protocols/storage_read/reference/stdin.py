@@ -13,8 +13,8 @@ from typing import Any
 from conformance.protocols.storage_read.reference.catalogue import AlreadyExistsError, MissingError, TableId
 from conformance.protocols.storage_read.reference.rest import Api
 from conformance.protocols.storage_read.reference.service import ReadService
-from conformance.protocols.storage_read.reference.tableschema import SchemaError
 from conformance.records import Column, from_json
+from conformance.reference.tableschema import SchemaError
 from conformance.targets.values import rest_schema, rest_value
 
 __all__ = ["serve_tables"]

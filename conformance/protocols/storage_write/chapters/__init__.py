@@ -1,0 +1,1 @@
+"""The clauses on servers of the Storage Write API."""

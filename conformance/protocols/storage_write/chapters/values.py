@@ -1,0 +1,161 @@
+"""The values themselves: what was written through one API is what the other serves, type by type.
+
+A difference may come from the half of a server that reads. The suite judges that half apart, as a server of Storage
+Read; here, the two halves contradict each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+import pyarrow as pa
+
+from conformance.contract.clause import Violation, clause
+from conformance.contract.comparing.differences import ValueDifference, ValueDifferenceKind
+from conformance.contract.comparing.received import Compared, PathRole, TablePath, violation
+from conformance.contract.sources import PYTHON_WRITE_SAMPLE, WRITE_GUIDE, Inferred, Sources
+from conformance.contract.view import once_per_view
+from conformance.protocols.storage_write.contract import WRITE
+from conformance.protocols.storage_write.contract.subjects import ReadBack
+from conformance.protocols.storage_write.contract.view import WriteView
+from conformance.records import ROW_ID, BqType, Level
+
+_SOURCE: Final = (PYTHON_WRITE_SAMPLE, Inferred(WRITE_GUIDE))
+_ONLY_DOCUMENTED: Final[Sources] = WRITE_GUIDE
+
+
+@once_per_view
+def _compared(view: WriteView) -> list[Compared]:
+    """The rows that came, each beside the row of the case that it is, in the columns with which it was written."""
+    columns = view.case.table.columns
+    return [
+        Compared(read.call, columns, tables, ordered=True, exact=False)
+        for read in view.reads
+        for tables in _tables(view.table, read)
+    ]
+
+
+def _tables(table: pa.Table, read: ReadBack) -> Iterator[tuple[pa.Table, pa.Table]]:
+    """The expected and the received rows, for each set of columns that rows were written without."""
+    if not read.rows.num_columns:
+        return
+    came: dict[frozenset[str], list[tuple[int, int]]] = {}
+    for at, row in enumerate(read.rows.column(ROW_ID).to_pylist()):
+        if row is not None and 0 <= row < table.num_rows and row in read.omitted:
+            came.setdefault(read.omitted[row], []).append((row, at))
+    for omitted, pairs in came.items():
+        names = [name for name in table.schema.names if name not in omitted]
+        shown = [name for name in read.rows.schema.names if name not in omitted]
+        expected = _taken(table.select(names), [row for row, _ in pairs])
+        yield expected, _taken(read.rows.select(shown), [at for _, at in pairs])
+
+
+def _taken(rows: pa.Table, places: Sequence[int]) -> pa.Table:
+    """The rows at these places; slices, because pyarrow cannot gather every type that a server may send."""
+    return pa.concat_tables([rows.slice(place, 1) for place in places]).combine_chunks()
+
+
+def _of(kind: BqType, view: WriteView) -> Sequence[Compared]:
+    return [one for one in _compared(view) if kind in one.types]
+
+
+def _same(name: str, kind: BqType, says: str, *, source: Sources = _SOURCE, level: Level = Level.MUST) -> None:
+    """Register the clause on the values of one type."""
+    register = clause(
+        f"storage-write-values.{name}",
+        over=lambda view: _of(kind, view),
+        source=source,
+        level=level,
+        breaks="every client: other values without an error",
+        profiles=WRITE,
+        says=says,
+    )
+    register(lambda one: _different(one, kind))
+
+
+def _different(one: Compared, kind: BqType) -> Iterator[Violation]:
+    for found in one.differences:
+        place = one.places.get(found.path)
+        if (
+            place is not None
+            and place.column.type is kind
+            and place.role is not PathRole.LIST
+            and _is_value(found, place)
+        ):
+            yield violation(found)
+
+
+def _is_value(found: ValueDifference, place: TablePath) -> bool:
+    """True if a difference is one of values, not of nulls or lists: a missing bound is a value."""
+    if found.kind is ValueDifferenceKind.NULL:
+        return place.role is PathRole.BOUND
+    return found.kind is ValueDifferenceKind.VALUE
+
+
+# A table, one row per clause: id, type, explanation.
+# fmt: off
+_same("int64", BqType.INT64, "INT64 that was written as int64 is read with the same value.")
+_same("float64", BqType.FLOAT64, "FLOAT64 that was written as float64 is read with the same value.")
+_same("bool", BqType.BOOL, "BOOL that was written as bool is read with the same value.")
+_same("string", BqType.STRING, "STRING that was written as utf8 is read with the same text.")
+_same("bytes", BqType.BYTES, "BYTES that was written as binary is read with the same bytes.")
+_same("date", BqType.DATE, "DATE that was written as date32 is read as the same day.")
+_same("time", BqType.TIME, "TIME that was written as time64[us] is read as the same time.")
+_same("datetime", BqType.DATETIME, "DATETIME that was written as timestamp[us] is read as the same date and time.")
+_same("timestamp", BqType.TIMESTAMP,
+  "TIMESTAMP that was written as timestamp[us], with the zone UTC or without a zone, is read as the same instant.")
+_same("numeric", BqType.NUMERIC, "NUMERIC that was written as decimal128(38, 9) is read with the same digits.")
+_same("bignumeric", BqType.BIGNUMERIC,
+  "BIGNUMERIC that was written as decimal256(76, 38) is read with the same digits.")
+_same("geography", BqType.GEOGRAPHY, "GEOGRAPHY that was written as WKT is read as the same shape.")
+_same("range", BqType.RANGE, "RANGE that was written as a struct of start and end is read with the same bounds.")
+_same("json", BqType.JSON, "JSON that was written as utf8 is read as the same document.",
+  source=_ONLY_DOCUMENTED, level=Level.SHOULD)
+_same("interval", BqType.INTERVAL, "INTERVAL that was written as month_day_nano is read with the same three parts.",
+  source=_ONLY_DOCUMENTED, level=Level.SHOULD)
+# fmt: on
+
+
+@clause(
+    "storage-write-values.nulls",
+    over=_compared,
+    source=_SOURCE,
+    breaks="every client: values in place of NULL, or the reverse",
+    profiles=WRITE,
+)
+def nulls(one: Compared) -> Iterator[Violation]:
+    """NULL in a column that the rows have is read as NULL, and no other value is."""
+    for found in one.differences:
+        place = one.places.get(found.path)
+        if place is not None and found.kind is ValueDifferenceKind.NULL and place.role is PathRole.VALUE:
+            yield violation(found)
+
+
+@clause(
+    "storage-write-values.lists",
+    over=lambda view: [one for one in _compared(view) if one.has_lists],
+    source=WRITE_GUIDE,
+    level=Level.SHOULD,
+    breaks="every client: items are lost, or come into the lists of other rows",
+    profiles=WRITE,
+)
+def lists(one: Compared) -> Iterator[Violation]:
+    """The value of a REPEATED column is read with as many items as it was written with; an empty one is empty."""
+    for found in one.differences:
+        place = one.places.get(found.path)
+        if place is not None and place.role is PathRole.LIST and found.kind is not ValueDifferenceKind.TYPE:
+            yield violation(found)
+
+
+@clause(
+    "storage-write-values.columns",
+    over=_compared,
+    source=_SOURCE,
+    breaks="every client: values are in other columns than those they were written to",
+    profiles=WRITE,
+)
+def columns(one: Compared) -> Iterator[Violation]:
+    """A value is read from the column of the name under which it was written, whatever the order of the columns is."""
+    for name, owner in one.misplaced.items():
+        yield Violation(f"the values of {name}", f"the values of {owner}", field=name)

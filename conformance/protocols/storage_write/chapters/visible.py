@@ -1,0 +1,171 @@
+"""What a reader sees: rows become visible by the type of their stream, in full, once, and not before.
+
+The reader is the Storage Read API of the same server. A read begins after the answers before it have come, so that rows
+that have to be visible by then are in it.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Sequence
+
+from conformance.contain.text import many
+from conformance.contract.clause import Violation, clause
+from conformance.contract.sources import JAVA_WRITE_TEST, MEASURED, RUST_CLIENT, STORAGE_PROTO, WRITE_GUIDE
+from conformance.protocols.storage_write.contract import WRITE
+from conformance.protocols.storage_write.contract.state import StreamState
+from conformance.protocols.storage_write.contract.subjects import ReadBack, SeenStream
+from conformance.protocols.storage_write.contract.view import WriteView
+from conformance.protocols.storage_write.records import StreamType
+from conformance.records import Level
+
+_clause = functools.partial(clause, profiles=WRITE)
+_LOST = "every client: rows that were acknowledged are gone, without an error"
+
+
+def _seen(chosen: Callable[[StreamState], bool]) -> Callable[[WriteView], Sequence[SeenStream]]:
+    """Selects the streams that reads show, whose rows are known."""
+
+    def select(view: WriteView) -> Sequence[SeenStream]:
+        found = [SeenStream(read, stream) for read in view.reads for stream in read.streams]
+        return [one for one in found if one.stream.known and one.stream.rows and chosen(one.stream)]
+
+    return select
+
+
+def _missing(one: SeenStream) -> Iterator[Violation]:
+    if one.missing:
+        wanted = f"{many(len(one.stream.visible), 'row')} of the stream"
+        yield Violation(wanted, f"{many(len(one.missing), 'row')} missing, the first number {one.missing[0]}")
+
+
+def _early(one: SeenStream) -> Iterator[Violation]:
+    if one.early:
+        seen = f"{many(len(one.early), 'row')}, the first number {one.early[0]}"
+        yield Violation("none of the rows that are not visible yet", seen)
+
+
+@_clause(
+    "storage-write-visible.committed-rows-are-read",
+    over=_seen(lambda stream: stream.type is StreamType.COMMITTED and not stream.is_default),
+    source=(JAVA_WRITE_TEST, STORAGE_PROTO),
+    breaks=_LOST,
+)
+def committed_rows_are_read(one: SeenStream) -> Iterator[Violation]:
+    """Rows of a stream of the type COMMITTED are visible once they are acknowledged.
+
+    storage.proto: "For COMMITTED streams (which includes the default stream), data is visible immediately upon
+    successful append."
+    """
+    yield from _missing(one)
+
+
+@_clause(
+    "storage-write-visible.default-rows-are-read",
+    over=_seen(lambda stream: stream.is_default),
+    source=(JAVA_WRITE_TEST, STORAGE_PROTO),
+    breaks=_LOST,
+)
+def default_rows_are_read(one: SeenStream) -> Iterator[Violation]:
+    """Rows of the default stream are visible once they are acknowledged."""
+    yield from _missing(one)
+
+
+@_clause(
+    "storage-write-visible.pending-waits-for-the-commit",
+    over=_seen(lambda stream: stream.type is StreamType.PENDING and not stream.committed and not stream.failed),
+    source=(JAVA_WRITE_TEST, STORAGE_PROTO),
+    breaks="programs that write in one transaction: readers see a part of it",
+)
+def pending_waits_for_the_commit(one: SeenStream) -> Iterator[Violation]:
+    """Rows of a PENDING stream are not visible before its commit, also if it is finalized."""
+    yield from _early(one)
+
+
+@_clause(
+    "storage-write-visible.commit-shows-the-rows",
+    over=_seen(lambda stream: stream.type is StreamType.PENDING and stream.committed),
+    source=(JAVA_WRITE_TEST, STORAGE_PROTO),
+    breaks=_LOST,
+)
+def commit_shows_the_rows(one: SeenStream) -> Iterator[Violation]:
+    """All rows of a PENDING stream are visible after its commit.
+
+    storage.proto: "Once a stream is committed, data in the stream becomes available for read operations."
+    """
+    yield from _missing(one)
+
+
+@_clause(
+    "storage-write-visible.failed-commit-shows-nothing",
+    over=_seen(lambda stream: stream.type is StreamType.PENDING and stream.failed and not stream.committed),
+    source=STORAGE_PROTO,
+    level=Level.SHOULD,
+    breaks="programs that write several streams in one transaction: readers see a part of it",
+)
+def failed_commit_shows_nothing(one: SeenStream) -> Iterator[Violation]:
+    """After a commit with errors, no row of any of its streams is visible.
+
+    storage.proto: "If non empty, certain streams have errors and ZERO stream is committed due to atomicity guarantee."
+    """
+    yield from _early(one)
+
+
+@_clause(
+    "storage-write-visible.buffered-waits-for-the-flush",
+    over=_seen(lambda stream: stream.type is StreamType.BUFFERED and not stream.flushed and not stream.finalized),
+    source=(JAVA_WRITE_TEST, STORAGE_PROTO),
+    breaks="sinks that write exactly once: readers see rows that may be written again",
+)
+def buffered_waits_for_the_flush(one: SeenStream) -> Iterator[Violation]:
+    """Rows of a BUFFERED stream are not visible before a flush."""
+    yield from _early(one)
+
+
+@_clause(
+    "storage-write-visible.flush-shows-the-rows",
+    over=_seen(lambda stream: stream.type is StreamType.BUFFERED and bool(stream.flushed)),
+    source=(JAVA_WRITE_TEST, STORAGE_PROTO),
+    breaks=_LOST,
+)
+def flush_shows_the_rows(one: SeenStream) -> Iterator[Violation]:
+    """The rows of a BUFFERED stream up to the offset of a flush are visible after it, and so is the row at this offset.
+
+    storage.proto: "Rows before this offset(including this offset) will be flushed."
+    """
+    yield from _missing(one)
+
+
+@_clause(
+    "storage-write-visible.flush-shows-no-more",
+    over=_seen(lambda stream: stream.type is StreamType.BUFFERED and bool(stream.flushed) and not stream.finalized),
+    source=(STORAGE_PROTO, MEASURED),
+    breaks="sinks that write exactly once: readers see rows that may be written again",
+)
+def flush_shows_no_more(one: SeenStream) -> Iterator[Violation]:
+    """The rows of a BUFFERED stream behind the offset of the last flush are not visible."""
+    yield from _early(one)
+
+
+@_clause(
+    "storage-write-visible.finalize-does-not-flush",
+    over=_seen(lambda stream: stream.type is StreamType.BUFFERED and stream.finalized),
+    source=(RUST_CLIENT, MEASURED),
+    breaks="sinks that finalize what they give up: rows become visible that were written again elsewhere",
+)
+def finalize_does_not_flush(one: SeenStream) -> Iterator[Violation]:
+    """FinalizeWriteStream of a BUFFERED stream makes no row visible."""
+    yield from _early(one)
+
+
+@_clause(
+    "storage-write-visible.each-row-once",
+    over=lambda view: [read for read in view.reads if read.is_known and read.due],
+    source=(JAVA_WRITE_TEST, WRITE_GUIDE),
+    breaks="every client: rows are there twice: https://github.com/goccy/bigquery-emulator/issues/505",
+)
+def each_row_once(read: ReadBack) -> Iterator[Violation]:
+    """A row is visible as often as it was acknowledged: a second flush or read does not show it again."""
+    twice = [row for row, due in read.due.items() if read.counts.get(row, 0) > due]
+    if twice:
+        yield Violation("each row once", f"{many(len(twice), 'row')} more often, the first number {twice[0]}")

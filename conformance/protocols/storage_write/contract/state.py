@@ -1,0 +1,58 @@
+"""What the answers of a server say of its streams: which rows of the case are in each, and which a reader has to see.
+
+It follows the answers, not the requests: a row that was not acknowledged is in no stream. Where an answer leaves open
+what is in a stream, the stream is not ``known`` from then on, and no clause asks for its rows.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+from conformance.protocols.storage_write.records import StreamType
+
+__all__ = ["StreamState"]
+
+
+@dataclasses.dataclass(slots=True)
+class StreamState:
+    """A stream after some calls: ``rows`` are the numbers of its rows in the case's table, by their offsets.
+
+    ``flushed`` is the number of rows that a flush has made visible. ``committed`` is True after a commit that
+    succeeded, ``failed`` after one that did not.
+    """
+
+    name: str
+    type: StreamType
+    is_default: bool = False
+    rows: list[int] = dataclasses.field(default_factory=list)
+    known: bool = True
+    finalized: bool = False
+    committed: bool = False
+    failed: bool = False
+    flushed: int = 0
+
+    @property
+    def end(self) -> int | None:
+        """The offset of the next row; None if it is not known."""
+        return len(self.rows) if self.known and not self.is_default else None
+
+    @property
+    def visible(self) -> Sequence[int]:
+        """The rows that a reader has to see."""
+        match self.type:
+            case StreamType.COMMITTED:
+                return tuple(self.rows)
+            case StreamType.PENDING:
+                return tuple(self.rows) if self.committed else ()
+            case StreamType.BUFFERED:
+                return tuple(self.rows[: self.flushed])
+
+    @property
+    def hidden(self) -> Sequence[int]:
+        """The rows that no reader may see yet."""
+        return tuple(self.rows[len(self.visible) :])
+
+    def copy(self) -> StreamState:
+        """The stream as it is now."""
+        return dataclasses.replace(self, rows=list(self.rows))

@@ -1,0 +1,291 @@
+"""An exchange of the Storage Write API as the clauses see it: calls with their messages, appends, reads of the table.
+
+Calls are followed in their order, and each answer changes what is known of a stream (:mod:`.state`). Messages are
+decoded by google.protobuf for their meaning; a clause of its own reads the bytes of every answer by the strict walk.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from conformance.contract.bytefields import BatchBytes, SchemaBytes
+from conformance.contract.raised import remembered_property
+from conformance.contract.view import CallView, View
+from conformance.protocols.storage_write.contract.state import StreamState
+from conformance.protocols.storage_write.contract.subjects import AppendView, ReadBack, Why
+from conformance.protocols.storage_write.records import (
+    DEFAULT,
+    SHORT_DEFAULT,
+    CommitStreams,
+    CreateWriteStream,
+    FinalizeStream,
+    FlushStream,
+    Framing,
+    ReadWritten,
+    RowsAppend,
+    StreamType,
+    WriteRows,
+)
+from conformance.records import ROW_ID, CallEnd
+
+__all__ = ["WriteCall", "WriteView"]
+
+
+class WriteCall(CallView):
+    """A call with its messages decoded. ``before`` are the streams that its step names, as the answers before say them,
+    by their labels.
+    """
+
+    view: WriteView
+
+    def __init__(self, view: WriteView, index: int, call: Any) -> None:
+        super().__init__(view, index, call)
+        self.before: dict[str, StreamState] = {}
+
+    @remembered_property
+    def requests(self) -> tuple[Any, ...]:
+        """The decoded requests."""
+        from conformance.contract import proto  # noqa: PLC0415  # who makes a table of clauses needs no protobuf
+        from conformance.protocols.storage_write.contract.classes import REQUESTS  # noqa: PLC0415  # as above
+
+        kind = {**proto.REQUESTS, **REQUESTS}[self.raw.method]
+        return tuple(kind.FromString(data) for data in self.raw.requests)
+
+    @remembered_property
+    def answers(self) -> tuple[Any, ...]:
+        """The decoded answers; None for bytes that are no such message."""
+        from conformance.contract import proto  # noqa: PLC0415  # as above
+        from conformance.protocols.storage_write.contract.classes import RESPONSES  # noqa: PLC0415  # as above
+
+        kind = {**proto.RESPONSES, **RESPONSES}[self.raw.method]
+        return tuple(_decoded(kind, data) for data in self.raw.responses)
+
+    @property
+    def refused(self) -> bool:
+        """True if the server offers the method and refused the call."""
+        return self.raw.end is CallEnd.COMPLETE and self.raw.status not in ("OK", "UNIMPLEMENTED")
+
+    @property
+    def offered(self) -> bool:
+        """True if the server ended the call in a status, and offers the method."""
+        return self.ok or self.refused
+
+    @property
+    def answer(self) -> Any:
+        """The one answer of a unary call that ended in OK; None without one."""
+        return self.answers[0] if self.ok and self.answers else None
+
+
+def _decoded(kind: Any, data: bytes) -> Any:
+    from google.protobuf.message import DecodeError  # noqa: PLC0415  # as above
+
+    try:
+        return kind.FromString(data)
+    except DecodeError:
+        return None
+
+
+class WriteView(View):
+    """An exchange of the Storage Write API."""
+
+    @remembered_property
+    def served(self) -> tuple[WriteCall, ...]:
+        """The calls in order."""
+        return tuple(WriteCall(self, index, call) for index, call in enumerate(self.exchange.calls))
+
+    @property
+    def appends(self) -> Sequence[AppendView]:
+        """Every request of AppendRows."""
+        return self._followed[0]
+
+    @property
+    def reads(self) -> Sequence[ReadBack]:
+        """The reads of the table that ended in OK and whose rows can be read."""
+        return self._followed[1]
+
+    def calls_of(self, method: str) -> list[WriteCall]:
+        """The calls of a method; those before each have been followed."""
+        assert self._followed is not None
+        return [call for call in self.served if call.raw.method == method]
+
+    @remembered_property
+    def _followed(self) -> tuple[list[AppendView], list[ReadBack]]:
+        if not self.exchange.driven:
+            return [], []
+        followed = _Followed(self)
+        by_step: dict[int, list[WriteCall]] = {}
+        for call in self.served:
+            by_step.setdefault(call.raw.step, []).append(call)
+        for _, calls in sorted(by_step.items()):
+            followed.follow(calls)
+        return followed.appends, followed.reads
+
+    @remembered_property
+    def schemas(self) -> list[SchemaBytes]:
+        """The Arrow schemas of sessions."""
+        sessions = [call for call in self.served if call.raw.method == "CreateReadSession" and call.answer is not None]
+        return [
+            SchemaBytes(call.index, None, call.answer.arrow_schema.serialized_schema, "session") for call in sessions
+        ]
+
+    @remembered_property
+    def batches(self) -> list[BatchBytes]:
+        """The record batches that were read, each under the schema of the session before it."""
+        found: list[BatchBytes] = []
+        schemas = {schema.call: schema for schema in self.schemas}
+        last = None
+        for call in self.served:
+            last = schemas.get(call.index, last)
+            for at, answer in enumerate(call.answers if call.raw.method == "ReadRows" else ()):
+                if answer is not None and answer.WhichOneof("rows") == "arrow_record_batch":
+                    data = answer.arrow_record_batch.serialized_record_batch
+                    schema = None if last is None else last.message.schema
+                    found.append(BatchBytes(call.index, at, data, schema, self.decompression))
+        return found
+
+    def _is_open(self, index: int) -> bool:
+        """An append that may be refused may be refused by the end of its call, and a refusal may have any status."""
+        call = self.served[index]
+        return "OK" not in call.expected_codes or any(one.call == index and one.why for one in self.appends)
+
+
+class _Followed:
+    """The calls of an exchange in their order, and what is known of the streams after them."""
+
+    def __init__(self, view: WriteView) -> None:
+        self.appends: list[AppendView] = []
+        self.reads: list[ReadBack] = []
+        self._view = view
+        self._streams: dict[str, StreamState] = {}
+        self._omitted: dict[int, frozenset[str]] = {}
+
+    def follow(self, calls: Sequence[WriteCall]) -> None:
+        """Follow the calls of one step."""
+        step = calls[0].step
+        # A step with the literal name of a stream is about none that was created.
+        labels = () if getattr(step, "name", "") else getattr(step, "streams", (getattr(step, "stream", ""),))
+        found = {label: self._stream(label) for label in labels}
+        known = {label: stream for label, stream in found.items() if stream is not None}
+        for call in calls:
+            call.before = {label: stream.copy() for label, stream in known.items()}
+        call = calls[0]
+        match step:
+            case CreateWriteStream() if call.answer is not None:
+                self._streams[step.label] = StreamState(call.answer.name, step.type)
+            case WriteRows():
+                self._append(call, step, None if step.name else self._stream(step.stream))
+            case FinalizeStream() if call.ok and step.stream in known:
+                known[step.stream].finalized = True
+            case CommitStreams():
+                self._commit(call, list(known.values()))
+            case FlushStream() if step.stream in known:
+                self._flush(call, known[step.stream], step)
+            case ReadWritten():
+                self._read(calls)
+
+    def _stream(self, label: str) -> StreamState | None:
+        """The stream of a label; both names of the default stream mean the same."""
+        if label in (DEFAULT, SHORT_DEFAULT):
+            return self._streams.setdefault(DEFAULT, StreamState("", StreamType.COMMITTED, is_default=True))
+        return self._streams.get(label)
+
+    def _append(self, call: WriteCall, step: WriteRows, stream: StreamState | None) -> None:
+        wrong = failed = False
+        for at, (append, request) in enumerate(zip(step.appends, call.requests, strict=False)):
+            came = at < len(call.raw.responses)
+            one = AppendView(
+                call.index,
+                at if came else None,
+                step,
+                at,
+                append,
+                request,
+                call.answers[at] if came else None,
+                None if stream is None else stream.copy(),
+                _why(step, append, stream) | ({Why.AFTER_FAILURE} if failed else set()),
+                wrong,
+                call.raw.status if call.raw.end is CallEnd.COMPLETE else "",
+            )
+            self.appends.append(one)
+            wrong, failed = wrong or one.in_band, failed or not (one.why or one.acknowledged)
+            for row in () if one.why else one.rows:
+                self._omitted[row] = frozenset(step.omit)
+            if stream is not None:
+                _take(stream, one)
+
+    def _commit(self, call: WriteCall, streams: Sequence[StreamState]) -> None:
+        for stream in streams:
+            if call.raw.end is not CallEnd.COMPLETE or (call.ok and call.answer is None):
+                stream.known = False
+            elif call.answer is None or call.answer.stream_errors:
+                stream.failed = True
+            else:
+                stream.known = stream.known and stream.type is StreamType.PENDING and stream.finalized
+                stream.known = stream.known and not stream.committed
+                stream.committed = True
+
+    def _flush(self, call: WriteCall, stream: StreamState, step: FlushStream) -> None:
+        if call.ok:
+            stream.known = stream.known and step.offset < len(stream.rows) and stream.type is StreamType.BUFFERED
+            stream.flushed = max(stream.flushed, step.offset + 1)
+
+    def _read(self, calls: Sequence[WriteCall]) -> None:
+        session = calls[0].answer
+        if session is None or len(calls) != 1 + len(session.streams) or not all(call.ok for call in calls):
+            return
+        places = {call.index for call in calls}
+        batches = [batch.arrow() for batch in self._view.batches if batch.call in places]
+        rows = _table(batches)
+        if rows is None:
+            return
+        counts = Counter(rows.column(ROW_ID).to_pylist() if rows.num_rows else ())
+        written = {row for one in self.appends if one.acknowledged for row in one.rows}
+        sent = {row for one in self.appends if one.refused for row in one.rows}
+        unclear = {row for one in self.appends if not one.refused and not one.acknowledged for row in one.rows}
+        odd = [one for one in self.appends if not one.is_bare and (one.acknowledged or one.refused)]
+        streams = [stream.copy() for stream in self._streams.values()]
+        refused = frozenset(sent - written - unclear)
+        self.reads.append(ReadBack(calls[0].index, rows, counts, streams, refused, odd, dict(self._omitted)))
+
+
+def _why(step: WriteRows, append: RowsAppend, stream: StreamState | None) -> frozenset[Why]:
+    """Why an append may be refused, or has to be."""
+    found = {
+        Why.FRAMING: append.framing is not Framing.BARE,
+        Why.EXTRA: step.extra,
+        Why.BAD_ROW: bool(append.bad),
+        Why.NO_STREAM: stream is None,
+    }
+    if stream is not None:
+        end, offset = stream.end, append.offset
+        found[Why.FINALIZED] = stream.finalized
+        found[Why.ON_DEFAULT] = stream.is_default and offset is not None
+        if end is not None and offset is not None:
+            found[Why.BEHIND], found[Why.PAST] = offset < end, offset > end
+        found[Why.UNKNOWN_END] = end is None and offset is not None and not stream.is_default
+    return frozenset(why for why, holds in found.items() if holds)
+
+
+def _take(stream: StreamState, one: AppendView) -> None:
+    """Change what is known of a stream by the answer to an append."""
+    if one.acknowledged:
+        stream.rows += one.rows
+        stream.known = stream.known and not one.why
+    elif not one.refused:
+        stream.known = False
+
+
+def _table(batches: Sequence[pa.RecordBatch | None]) -> pa.Table | None:
+    """The rows of all batches; None if one cannot be decoded, or if they do not have the column that counts them."""
+    decoded = [batch for batch in batches if batch is not None]
+    if len(decoded) < len(batches) or any(ROW_ID not in batch.schema.names for batch in decoded):
+        return None
+    if not decoded:
+        return pa.table({})
+    if any(batch.schema != decoded[0].schema for batch in decoded):
+        return None
+    return pa.Table.from_batches(decoded)

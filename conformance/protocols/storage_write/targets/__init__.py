@@ -1,0 +1,1 @@
+"""Servers of the Storage Write API as targets."""
