@@ -16,7 +16,6 @@ from typing import Final
 from conformance.disk.files import data_file
 from conformance.engine.corpus import load_corpus
 from conformance.engine.selection import all_clauses
-from conformance.protocol import DEFAULT_PROTOCOL
 from conformance.records import from_json
 from conformance.reference.proven import proven_mutants
 from publish.tables.blocks import filled
@@ -70,9 +69,16 @@ def _found() -> Iterator[str]:
         yield f"- {line.what.format(who=f'[{line.who}]({line.page})')}\n"
 
 
+_PROTOCOLS: Final[Mapping[str, str]] = {
+    "storage_read": "Storage Read",
+    "flight": "Flight",
+    "storage_write": "Storage Write",
+}
+
+
 def _proven() -> Iterator[str]:
-    cases, read = (len(load_corpus(data_file("cases"), protocol)) for protocol in (None, DEFAULT_PROTOCOL))
-    parts = f"{read} for Storage Read, {cases - read} for Flight"
+    of = {words: len(load_corpus(data_file("cases"), protocol)) for protocol, words in _PROTOCOLS.items()}
+    cases, parts = sum(of.values()), ", ".join(f"{count} for {words}" for words, count in of.items())
     proof = "[the proof](docs/results.md#the-proof)"
     yield (
         f"  Today there are {len(all_clauses())} clauses, {cases} cases ({parts}) and {len(proven_mutants())} mutants"
