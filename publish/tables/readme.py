@@ -70,9 +70,9 @@ def _found() -> Iterator[str]:
 
 
 _PROTOCOLS: Final[Mapping[str, str]] = {
-    "storage_read": "Storage Read",
+    "storage-read": "Storage Read",
     "flight": "Flight",
-    "storage_write": "Storage Write",
+    "storage-write": "Storage Write",
 }
 
 
