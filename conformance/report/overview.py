@@ -120,10 +120,14 @@ def _print_causes(console: Console, result: Result, found: Sequence[Cause], run:
         where = f"   in {cut(cause.smallest, CASE)}: "
         console.print(Text.assemble(where, (cut(" ".join(cause.title.split()), width - len(where)), "red")))
     if len(found) > cards:
-        more = f"the next cause: {_EXPLAIN}{log}2 · all: conformance report {log}--all"
-        if len(found) > FIRST:
-            more = f"next: {_EXPLAIN}{log}2 · a line each: conformance report {log}--format concise"
-        say(console, "", "--all shows everything" if run is None else more, style="dim")
+        if run is None:
+            say(console, "", "--all shows everything", style="dim")
+            return
+        rest = ("a line each: ", "--format concise") if len(found) > FIRST else ("all: ", "--all")
+        more = [("next: ", f"{_EXPLAIN}{log}2"), (rest[0], f"conformance report {log}{rest[1]}")]
+        together = " · ".join(map("".join, more))
+        for head, text in [("", together)] if len(together) <= console.width else more:
+            say(console, head, text, style="dim", command=bool(head))
 
 
 def _others(result: Result) -> Iterator[str]:

@@ -199,7 +199,7 @@ def test_everything_is_shown_without_another_run() -> None:
     clauses = ("framing.x", "rows.x", "types.x", "body.x")
     result = result_of(*(failing("a", one, f"{one} is wrong") for one in clauses))
 
-    assert "the next cause: conformance explain 2 · all: conformance report --all\n" in printed(result, "")
+    assert "next: conformance explain 2 · all: conformance report --all\n" in printed(result, "")
     assert "explain a.log 2 · all: conformance report a.log --all" in " ".join(printed(result, "a.log").split())
 
 

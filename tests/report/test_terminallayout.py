@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import re
+import shlex
 from collections.abc import Callable
 
 import pytest
 from rich.console import Console
 
 from conformance.contract.clause import load_chapters
-from conformance.engine.result import Result
+from conformance.engine.events import RunEnded
+from conformance.engine.result import Result, fold
 from conformance.records import Outcome, Verdict
 from conformance.report.card import MOST
 from conformance.report.overview import print_concise, print_overview
 from conformance.report.terminal import print_report, terminal
 from conformance.report.terminallayout import UNBOUNDED, columns, commanded, cut, flowed, tabled
-from tests.engine.samples import failing, passing
+from tests.engine.samples import failing, judged, passing, started
 from tests.report.samples import result_of
 from tests.report.snapshots import _run
 
@@ -92,6 +95,46 @@ def test_a_command_stays_one_for_the_shell() -> None:
         "  conformance replay session.plain \\",
         "    --target broken.toml",
     ]
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_command_that_is_copied_from_a_terminal_is_the_one_that_was_meant(width: int) -> None:
+    """No line ends inside a word, quoted or not: a backslash in single quotes would be one of its characters."""
+    words = (
+        *("conformance", "replay", ".conformance/counterexamples/types.timestamp-utc-cd470f02.json", "--target"),
+        *("grpc://localhost:9060?rest=http://localhost:9050", "--name", "it's a long name of two or more words"),
+    )
+
+    lines = commanded(shlex.join(words), width, head="  replay    ")
+
+    assert shlex.split("\n".join(lines).replace("\\\n", ""))[1:] == list(words)
+    assert all(len(line) <= width or len(line.removesuffix(" \\").split()) == 1 for line in lines)
+
+
+def test_a_quote_that_nothing_closes_is_a_character() -> None:
+    """Such as in an example that is no command."""
+    assert commanded("it's one that is too long", 20) == ["it's one that is \\", "  too long"]
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_every_command_on_a_screen_is_whole(width: int) -> None:
+    """On one line, or on several that a shell takes for one."""
+    target = "grpc://localhost:9060?rest=http://localhost:9050"
+    start = dataclasses.replace(started(*(f"rows.x{n}" for n in range(12)), cases=["one.case"]), target_file=target)
+    verdicts = [failing("one.case", f"rows.x{n}", f"wrong {n}") for n in range(12)]
+    result = fold([start, judged("one.case", *verdicts), RunEnded(1.0)])
+    screen = io.StringIO()
+    print_overview(terminal(file=screen, width=width), result, run="logs/a run.jsonl")
+
+    text = screen.getvalue().replace(" \\\n", "")
+
+    for command in (
+        "conformance explain 'logs/a run.jsonl' 1",
+        "conformance explain 'logs/a run.jsonl' 2",
+        "conformance report 'logs/a run.jsonl' --format concise",
+        f"conformance replay one.case --target '{target}'",
+    ):
+        assert any(command in re.sub(r" {2,}", " ", line) for line in text.splitlines()), command
 
 
 def test_a_head_that_leaves_no_room_flows_as_its_text_does() -> None:
