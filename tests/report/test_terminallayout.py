@@ -12,9 +12,9 @@ import pytest
 from rich.console import Console
 
 from conformance.contract.clause import load_chapters
-from conformance.engine.events import RunEnded
+from conformance.engine.events import CaseJudged, Evidence, Line, RunEnded
 from conformance.engine.result import Result, fold
-from conformance.records import Outcome, Verdict
+from conformance.records import Finding, Outcome, Verdict
 from conformance.report.card import MOST
 from conformance.report.overview import print_concise, print_overview
 from conformance.report.terminal import print_report, terminal
@@ -69,14 +69,48 @@ def test_a_cause_has_at_most_seven_lines(width: int) -> None:
 
 
 def test_a_long_command_leaves_no_room_for_notes() -> None:
-    """On a narrow terminal the command that repeats a case takes three lines, and the card still has seven."""
+    """On a narrow terminal the command that repeats a case takes three lines, and the card has one line more."""
     name = "restriction.statement-in-a-literal-of-a-long-name"
     made = result_of(failing(name, "restriction.comparison", "UNIMPLEMENTED: " + "no filters " * 9), target="t" * 40)
 
     card = printed(print_overview, made, 60).partition("✗ 1 ")[2].partition("\n\n")[0].splitlines()
 
-    assert len(card) <= MOST
+    assert len(card) <= MOST + 1
     assert "conformance explain" in "\n".join(card)
+
+
+def marked(width: int) -> list[str]:
+    """The bytes at fault of a card."""
+    finding = Finding("framing.x", "no end of stream " * 9, "8 bytes " * 20, call=0, start=0x110, end=0x118)
+    lines = (
+        Line(0x10C, "00 00 00 00", "padding", "4 bytes"),
+        Line(0x110, "ff ff ff ff", "prefix", "continuation word = Arrow 0.15 and later", marked=True),
+        Line(0x114, "00 00 00 00", "prefix", "metadata length = end of stream", marked=True),
+    )
+    case = CaseJudged(
+        *("a", "Case a", "a"),
+        (Verdict("a", "framing.x", Outcome.FAIL, (finding,)),),
+        (Evidence(finding, "a message", lines),),
+    )
+    start = dataclasses.replace(started("framing.x", cases=["a"]), target_file="a-target-of-a-long-name.toml")
+    text = printed(print_overview, fold([start, case, RunEnded(1.0)]), width)
+    return [line for line in text.splitlines() if line.startswith("  > ")]
+
+
+def test_bytes_at_fault_keep_their_meaning() -> None:
+    """The column of bytes becomes narrow first, then the arrow goes, and only then are words left out."""
+    first = "prefix: continuation word = Arrow 0.15 and later"
+    second = "prefix: metadata length = end of stream"
+    arrow = "  ← these 8 bytes"
+
+    wide, narrow = f"ff ff ff ff{' ' * 16}", "ff ff ff ff  "
+    assert marked(120) == [f"  > 0x0110  {wide}{first}{arrow}", f"  > 0x0114  {wide.replace('f', '0')}{second}"]
+    assert marked(100) == [f"  > 0x0110  {narrow}{first}{arrow}", f"  > 0x0114  {narrow.replace('f', '0')}{second}"]
+    assert marked(80) == [f"  > 0x0110  {narrow}{first}", f"  > 0x0114  {narrow.replace('f', '0')}{second}"]
+    assert marked(60) == [
+        f"  > 0x0110  {narrow}prefix: continuation word = Arrow…",
+        f"  > 0x0114  {narrow.replace('f', '0')}prefix: metadata length = end of…",
+    ]
 
 
 def test_output_that_no_terminal_shows_has_no_width(monkeypatch: pytest.MonkeyPatch) -> None:
