@@ -283,7 +283,8 @@ def _finish(result: Result, log: LogWriter, asked: RunOptions, left: Sequence[Le
     if log.failure is None:
         click.echo(f"log: {log.path}", err=True)
         if log.before is not None:
-            click.echo(f"log of the run before: {log.before}", err=True)
+            which = "an earlier run, which judged more cases" if log.earlier else "the run before"
+            click.echo(f"log of {which}: {log.before}", err=True)
     conclude(failures, fails=fails)
 
 

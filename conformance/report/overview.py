@@ -143,9 +143,9 @@ def _print_causes(console: Console, result: Result, found: Sequence[Cause], run:
             say(console, "", "--all shows everything", style="dim")
             return
         rest = ("a line each: ", "--format concise") if len(found) > FIRST else ("all: ", "--all")
-        more = [("next: ", f"{_EXPLAIN}{log}2"), (rest[0], f"conformance report {log}{rest[1]}")]
-        together = " · ".join(map("".join, more))
-        for head, text in [("", together)] if len(together) <= console.width else more:
+        ways = [("next: ", f"{_EXPLAIN}{log}2"), (rest[0], f"conformance report {log}{rest[1]}")]
+        together = " · ".join(map("".join, ways))
+        for head, text in [("", together)] if len(together) <= console.width else ways:
             say(console, head, text, style="dim", command=bool(head))
 
 
