@@ -19,7 +19,7 @@ import click
 
 import conformance
 from conformance.cli._formatting import HelpContext, dressed
-from conformance.cli._help import COMMANDS, GROUPS, missing, usage
+from conformance.cli._help import COMMANDS, GROUPS, RARE, missing, usage
 from conformance.cli._interrupts import Interrupted, orderly
 from conformance.cli._project import defaults_of
 from conformance.contain.limits import address_space
@@ -75,6 +75,7 @@ _LIGHT: Final = frozenset(
 _NO_DOCSTRINGS: Final = 2
 _NO_THREAD: Final = "can't start new thread"
 """The text of Python's error where the system has no room for a thread; it has no class of its own."""
+_EVERYTHING: Final = "conformance.everything"
 _NOWHERE: Final = "the current directory no longer exists; change to one that does"
 
 
@@ -182,12 +183,18 @@ class LazyGroup(click.Group):
             raise Unusable(usage(f"no such command: {args[0]!r}", ctx.command_path, near=near))
         return super().resolve_command(ctx, args)
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002  # as above
-        """The commands in groups, without importing one."""
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The commands in groups, without importing one; those that few users need in a line, unless all are wanted."""
         width = max(map(len, COMMANDS))
+        everything = ctx.meta.get(_EVERYTHING)
         for heading, commands in GROUPS.items():
-            with formatter.section(heading):
-                formatter.write_dl([(f"{name:<{width}}", text) for name, text in commands.items()])
+            if heading not in RARE or everything:
+                with formatter.section(heading):
+                    formatter.write_dl([(f"{name:<{width}}", text) for name, text in commands.items()])
+        if not everything:
+            names = ", ".join(name for heading in RARE for name in GROUPS[heading])
+            with formatter.section("For specialists"):
+                formatter.write_dl([("conformance --help-all", names)])
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
@@ -324,6 +331,13 @@ No server at hand, only bytes:
 """The protocols are named as their folders name them."""
 
 
+def _help_all(context: click.Context, _parameter: click.Parameter, given: bool) -> None:  # noqa: FBT001  # click's signature
+    if given:
+        context.meta[_EVERYTHING] = True
+        click.echo(context.get_help())
+        context.exit()
+
+
 @click.group(
     cls=LazyGroup,
     help=_HELP.format(protocols=" and of ".join(map(title_of, protocol_names()))),
@@ -331,6 +345,14 @@ No server at hand, only bytes:
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 @click.version_option(conformance.__version__, prog_name="conformance")
+@click.option(
+    "--help-all",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_help_all,
+    help="Show this message with all commands, and exit.",
+)
 @click.pass_context
 def cli(ctx: click.Context) -> None:
     """The command, whose commands are imported when they are called."""

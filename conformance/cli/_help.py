@@ -6,47 +6,47 @@ import itertools
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-__all__ = ["COMMANDS", "GROUPS", "missing", "usage"]
+__all__ = ["COMMANDS", "GROUPS", "RARE", "missing", "usage"]
 
 GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
     "Start here": {
         "init": "Write the target file of your implementation.",
         "run": "Judge a target and report what deviates.",
         "explain": "Explain one clause, or one cause of a run.",
-        "replay": "Run one case on a target and print every byte of the exchange.",
-        "report": "Make reports from the log of an earlier run, or from the logs of its shards.",
-        "completion": "Print the script with which a shell completes commands and options.",
+        "replay": "Run one case, and print every byte of the exchange.",
+        "report": "Make reports from the log of a run, or from those of shards.",
+        "completion": "Print the script with which a shell completes commands.",
     },
     "Bytes, without a server": {
-        "check": "Judge Arrow messages, streams, files and tensors, without any server.",
+        "check": "Judge Arrow messages, streams, files and tensors.",
         "dissect": "Annotate every byte of Arrow data.",
     },
     "Readers, writers and clients": {
         "read": "Judge readers of Arrow IPC in several languages.",
         "write": "Judge writers of Arrow IPC over their options.",
         "clients": "Judge clients of the service in several languages.",
-        "drift": "Compare versions of pyarrow on the same cases, written and read.",
+        "drift": "Compare versions of pyarrow as writers and as readers.",
     },
     "Look up cases and clauses": {
-        "list": "List the cases, the clauses, the targets, the readers or the writers.",
+        "list": "List the cases, clauses, targets, readers or writers.",
         "show": "Show one case: its table, its steps, its purpose.",
         "clauses": "List the clauses with their levels and first sentences.",
     },
     "Compare runs, and publish them": {
-        "diff": "Compare reports: regressions, repairs, deviations, checks that ran.",
-        "gate": "Write what held in each of several runs, for runs that must not lose it.",
+        "diff": "Compare reports: regressions, repairs, checks that ran.",
+        "gate": "Write what held in each of several runs, to lose none of it.",
         "expect": "Rewrite the expected failures of a target from a run.",
         "matrix": "Combine reports into one table: implementations by clauses.",
-        "statement": "Write the page that a vendor signs: what a run judged, and what it did not.",
-        "verify": "Count a statement again from its log, and compare it with its report and the suite.",
+        "statement": "Write the page that a vendor signs, on what a run judged.",
+        "verify": "Count a statement again from its log and its report.",
     },
     "Record, and prepare a target": {
-        "record": "Record what a client and a server say to each other, and judge it.",
+        "record": "Record what a client and a server say, and judge it.",
         "replay-server": "Serve recorded exchanges again, to clients in any language.",
         "extract": "Save the exchange of one case as files for other programs.",
-        "history": "Find anomalies in the rows that sessions of any server returned.",
+        "history": "Find anomalies in the rows that sessions returned.",
         "truth": "Make, judge and check packs of what the service did.",
-        "tables": "Write the tables of the cases, for a server that is loaded beforehand.",
+        "tables": "Write the tables of the cases, to load them beforehand.",
         "prepare": "Make the environment in which a target runs.",
     },
     "Millions of cases, on Spark": {
@@ -63,6 +63,9 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
     },
 }
 """The commands under their headings, each with its line in the help."""
+
+RARE: Final = ("Millions of cases, on Spark", "Work on the suite")
+"""The headings that few users need: without ``--help-all``, the help names their commands in a line."""
 
 COMMANDS: Final[Mapping[str, str]] = dict(itertools.chain.from_iterable(group.items() for group in GROUPS.values()))
 """Each command with its line; its module is ``conformance.cli.<name>`` (``list_`` for ``list``)."""

@@ -47,6 +47,7 @@ from conformance.engine.result import Result, fold
 from conformance.engine.selection import Plan, Selection, all_clauses, plan
 from conformance.engine.session import Settings, default_log, open_session, own_file
 from conformance.engine.shards import Shard
+from conformance.engine.smoke import refuse_without_tables
 from conformance.engine.started import command_line
 from conformance.generate import draw_case, draw_scenario, generated_id, scenario_id
 from conformance.generate.forms import BASE, EVERY, forms_of, wanted
@@ -149,6 +150,9 @@ def command(**options: Any) -> None:
         _say_estimate(spec, [*chosen.cases, *drawn_cases], repeat=asked.repeat)
     if asked.only_estimate:
         return
+    if asked.smoke and not selection.narrows_cases:
+        drawn_count = (settings.generated + settings.scenarios) * len(wanted(spec.protocol, selection.form))
+        refuse_without_tables(spec, chosen.cases, drawn_count)
     if asked.parallel > 1:
         _finish(*_in_parts(asked, settings, spec), asked)
     left: list[LeftBehind] = []
@@ -169,7 +173,7 @@ def _settings(asked: RunOptions, spec: TargetSpec, selection: Selection) -> Sett
     _check_drawn(spec, asked.generated, asked.scenarios)
     spoken = plugin(EnginePlugin, spec.protocol)
     generated, scenarios = asked.generated, asked.scenarios
-    if not (selection.cases or selection.capabilities or asked.corpus != data_file("cases")):
+    if not (selection.narrows_cases or asked.corpus != data_file("cases")):
         generated = DRAWN if generated is None and spoken.draws_cases else generated
         scenarios = DRAWN if scenarios is None and spec.serves and not no_scenarios(spec) else scenarios
     return Settings(
@@ -283,7 +287,8 @@ def _finish(result: Result, log: LogWriter, asked: RunOptions, left: Sequence[Le
     if log.failure is None:
         click.echo(f"log: {log.path}", err=True)
         if log.before is not None:
-            click.echo(f"log of the run before: {log.before}", err=True)
+            which = "an earlier run, which judged more cases" if log.earlier else "the run before"
+            click.echo(f"log of {which}: {log.before}", err=True)
     conclude(failures, fails=fails)
 
 

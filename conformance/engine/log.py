@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import re
 import time
 from collections.abc import Callable, Iterable, Iterator
 from itertools import count
@@ -45,6 +46,10 @@ more.
 _BY_TAG: Final[dict[str, type]] = {kind.TAG: kind for kind in EVENTS}  # type: ignore[attr-defined]  # each has a TAG
 
 
+_JUDGED: Final = re.compile(rb'{"event":"case-judged","case_id":"((?:[^"\\]|\\.)*)"')
+"""The beginning of the line of a case that was judged."""
+
+
 class LogError(ValueError):
     """A file is not the log of a run; the message names the line and says what to do."""
 
@@ -62,8 +67,9 @@ class LogWriter:
     """Writes events to ``path`` as they happen; an event that was written is never changed.
 
     Use it as a context manager. Entering takes the lock of ``path``, so that no other run writes there. The first
-    event, not the entering, replaces the log of an earlier run; with ``keep``, that log gets the name :attr:`before`.
-    Leaving closes the file and releases the lock.
+    event, not the entering, replaces the log of an earlier run; with ``keep``, that log gets the name :attr:`before`,
+    unless the log there judged more cases: the log of a whole run takes minutes to make again. Leaving closes the file
+    and releases the lock.
 
     Raises:
         InUseError: another run writes this log; the text names its process.
@@ -74,7 +80,9 @@ class LogWriter:
     def __init__(self, path: Path, *, keep: bool = False, clock: Callable[[], float] = time.monotonic) -> None:
         self.path = path
         self.before: Path | None = None
-        """The file with the log of the run before; None if there is none."""
+        """The file with the log of the run before, or of an earlier one; None if there is none."""
+        self.earlier = False
+        """True if :attr:`before` is not the log of the run before, which judged fewer cases and is gone."""
         self._keep = keep
         self._clock = clock
         self.failure: DiskError | None = None
@@ -101,7 +109,9 @@ class LogWriter:
     def _begin(self) -> None:
         """Make room for this log: the one of an earlier run is set aside or removed."""
         aside = self.path.with_name(f"{self.path.name}.before")
-        if self._keep and self._file.set_aside(aside):
+        if self._keep and self.path.is_file() and is_log(self.path) and _judged(aside) > _judged(self.path):
+            self.before, self.earlier = aside, True
+        elif self._keep and self._file.set_aside(aside):
             self.before = aside
         self._file.truncate(0)
 
@@ -138,6 +148,14 @@ class LogWriter:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._file.__exit__(kind, error, trace)
+
+
+def _judged(path: Path) -> int:
+    """The number of cases that were judged in the log at ``path``; 0 if there is none."""
+    if not path.is_file():
+        return 0
+    with reading(path), path.open("rb") as file:
+        return len({found[1] for line in file if (found := _JUDGED.match(line))})
 
 
 def is_log(path: Path) -> bool:

@@ -105,6 +105,10 @@ def _names_of_file(spec: TargetSpec) -> tuple[str, ...]:
     return spec.not_offered
 
 
+def _always(_case: Case) -> bool:
+    return True
+
+
 def _nothing_untold(_spec: TargetSpec) -> tuple[Untold, ...]:
     return ()
 
@@ -140,7 +144,8 @@ class EnginePlugin:
     what a request asks for, by which refused requests are compared with served ones, and ``options`` what a case can
     do without. If
     ``has_known_rows``, any of its servers can be given rows, so that a run begins with a smoke phase, and readers can
-    read them while it goes on. ``nothing_put`` is the profile that a server leaves out if no tables are put into it,
+    read them while it goes on; then ``needs_table`` says of a case whether it takes a table of its own in the server.
+    ``nothing_put`` is the profile that a server leaves out if no tables are put into it,
     where a server of the protocol may serve nothing at all.
 
     A run of everything draws cases if the protocol ``draws_cases`` by default, and scenarios unless ``no_scenarios``
@@ -164,6 +169,7 @@ class EnginePlugin:
     features: Callable[[CallView], RequestShape] = _nothing_special
     options: CaseOptions | None = None
     has_known_rows: bool = True
+    needs_table: Callable[[Case], bool] = _always
     nothing_put: str = ""
     draws_cases: bool = True
     no_scenarios: Callable[[TargetSpec], str] = _nothing_against

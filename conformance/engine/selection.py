@@ -105,6 +105,11 @@ class Selection:
     shard: Shard | None = None
     form: str = BASE
 
+    @property
+    def narrows_cases(self) -> bool:
+        """True if the user named cases, by their ids or by what they need."""
+        return bool(self.cases or self.capabilities)
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class LeftOut:

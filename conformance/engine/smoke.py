@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final, Protocol, runtime_checkable
 
+from conformance.contain.text import many
 from conformance.engine.casestep import CaseStep, CaseWork, Driver, Phase
 from conformance.engine.plugin import EnginePlugin
 from conformance.engine.selection import NO_ROW, OTHER_SHARD, LeftOut, Plan
@@ -20,8 +21,9 @@ from conformance.generate.forms import BASE, forms_of, in_form, parted
 from conformance.protocol import plugin
 from conformance.records import SET_UP, Case, Exchange
 from conformance.targets import Target, TargetError, TargetKind, TargetSpec, load_target, open_target
+from conformance.targets.spec import OVER_REST
 
-__all__ = ["SMOKE", "Attempt", "attempt", "narrowed", "smoke"]
+__all__ = ["SMOKE", "Attempt", "attempt", "narrowed", "refuse_without_tables", "smoke"]
 
 SMOKE: Final = ("rows.one-row", "session.plain", "types.int64")
 """The cases: whole reads of small tables, with and without REQUIRED columns, of INT64 and STRING."""
@@ -79,6 +81,29 @@ def _observed(exchange: Exchange) -> str:
         listed = ", though tabledata.list shows them" if exchange.table else ""
         return f"{last.method} ended in OK, and no row came{listed}"
     return f"{last.method} ended in {': '.join(filter(None, (last.status or last.end, last.details)))}"
+
+
+def refuse_without_tables(spec: TargetSpec, cases: Sequence[Case], drawn: int) -> None:
+    """Refuse a server that runs already and in which no table can be made, if most cases need one.
+
+    ``drawn`` is the number of cases that the run draws, each with a table. They would cost a minute, and end as
+    untestable.
+
+    Raises:
+        TargetError: it is such a server; the text says what to add.
+    """
+    spoken = plugin(EnginePlugin, spec.protocol)
+    here = spec.endpoint
+    if not spoken.has_known_rows or here is None or here.rest or not OVER_REST.issuperset(spec.seed.paths):
+        return
+    needing, total = drawn + sum(map(spoken.needs_table, cases)), drawn + len(cases)
+    if 2 * needing <= total:
+        return
+    add = "?rest=http://HOST:PORT" if "://" in spec.file else "rest to [endpoint]"
+    raise TargetError(
+        f"{spec.file}: no REST address: {needing} of {total} cases need tables, which the suite makes over REST; add"
+        f" {add} or another way of seeding, or have the other {many(total - needing, 'case')} judged with --no-smoke"
+    )
 
 
 def smoke(spec: TargetSpec, target: Target, cases: Iterable[Case]) -> str:

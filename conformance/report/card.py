@@ -1,4 +1,4 @@
-"""One cause in at most seven lines: what came, what was expected, the byte, who is hurt, and how to see more.
+"""One cause in at most eight lines: what came, what was expected, the byte, who is hurt, and how to see more.
 
 Everything else about it is in ``conformance explain``.
 """
@@ -6,7 +6,7 @@ Everything else about it is in ``conformance explain``.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Final
 
 from rich.console import Console
@@ -19,6 +19,7 @@ from conformance.contract.wholecase import EXPLAINED
 from conformance.engine.causes import Cause
 from conformance.engine.events import Evidence
 from conformance.engine.result import Deviation
+from conformance.report.bytelines import hex_width, meaning_of
 from conformance.report.terminallayout import UNBOUNDED, commanded, cut
 
 __all__ = ["MOST", "print_card"]
@@ -30,14 +31,15 @@ IGNORED: Final = frozenset({
 })  # fmt: skip
 """The clauses that fail where a server ignores a codec, which it may if it does not offer codecs."""
 MOST: Final = 7
-"""The lines of a card."""
+"""The lines of a card; one more if its commands need several."""
+SURE: Final = 2
+"""The lines of bytes at fault that are shown whatever else there is to say."""
 LONGEST: Final = 120
 """The longest line where nobody has a width, as in a file: a card is for reading."""
 _LABEL: Final = 10
 _DIFFERENCE: Final = 20
 """The characters that are shown of two texts from their first difference on, if both are cut before it."""
 _ADDRESS: Final = re.compile(r":? ?\(?https?://\S+")
-_HEX: Final = 25
 
 Line = tuple[tuple[str, str], ...]
 """The parts of a line, each with its style."""
@@ -48,15 +50,15 @@ def print_card(console: Console, number: int, cause: Cause, replay: str, explain
     file = console.width >= UNBOUNDED
     width = LONGEST if file else console.width
     lines = [_head(number, cause, width), *_facts(cause.own[0], width)]
-    pieces = [replay] if file else commanded(replay, width - 2 - _LABEL)
-    more = [*_more(explain, pieces, replay, width)]
-    # The commands are always there; `explain` tells the rest.
-    notes = [*_hurts(cause.own[0], width), *_declared(cause, width)]
-    end = [*notes[: max(0, MOST - len(lines) - len(more))], *more]
+    more = [*_more(explain, replay, UNBOUNDED if file else width)]
+    most = MOST + (len(more) > 1)
     evidence = cause.own[0].evidence
-    room = MOST - len(lines) - len(end)
+    shown = 0 if evidence is None else min(SURE, sum(line.marked for line in evidence.lines))
+    # The commands are always there, and bytes at fault; `explain` tells the rest.
+    notes = [*_hurts(cause.own[0], width), *_declared(cause, width)]
+    end = [*notes[: max(0, most - len(lines) - shown - len(more))], *more]
     if evidence is not None:
-        lines += _bytes(evidence, room, width)
+        lines += _bytes(evidence, max(most - len(lines) - len(end), shown), width)
     for line in (*lines, *end):
         console.print(Text.assemble(*line))
 
@@ -123,14 +125,18 @@ def _bytes(evidence: Evidence, room: int, width: int) -> Iterator[Line]:
     first = max(0, fault - (room > at_fault))
     shown = evidence.lines[first : first + room]
     shown = shown[: marks[-1] + 1 - first]
-    longest = max(_HEX if width > 70 else 0, *(len(line.hex) for line in shown))
     finding = evidence.finding
     size = 0 if finding.start is None or finding.end is None else finding.end - finding.start
     these = "this byte" if size == 1 else f"these {size} bytes" if room >= at_fault else f"{size} bytes from here"
+    begins = evidence.lines[fault]
     note = f"  ← {these}" if size else ""
+    before = len("  > 0x0000    ") + max(len(line.hex) for line in shown)
+    if before + len(meaning_of(begins)) + len(note) > width >= before * 3 // 2:
+        note = ""  # `>` says which bytes, and they can be counted; what they mean is said nowhere else
+    longest = hex_width(shown, width, len(note))
     for line in shown:
-        said = note if line is evidence.lines[fault] else ""
-        meaning = f"{f'{line.field}: ' if line.field.strip() else ''}{line.meaning}"
+        said = note if line is begins else ""
+        meaning = meaning_of(line)
         head = f"  {'>' if line.marked else ' '} 0x{line.offset:04x}  {line.hex:<{longest}}  "
         if len(head) > width * 2 // 3:
             head, meaning = cut(head.rstrip(), width - len(said)), ""
@@ -151,8 +157,13 @@ def _declared(cause: Cause, width: int) -> Iterator[Line]:
         yield _fact("or", f'declare it: not_offered = ["{profile}"] in the target file', width)
 
 
-def _more(explain: str, pieces: Sequence[str], replay: str, width: int) -> Iterator[Line]:
+def _more(explain: str, replay: str, width: int) -> Iterator[Line]:
     """How to see more, and to see it again: on one line, or on several."""
+    label, space = f"  {'more':<{_LABEL}}", " " * (2 + _LABEL)
     together = f"{explain} · {replay}"
-    for place, one in enumerate([together] if 12 + len(together) <= width else [explain, *pieces]):
-        yield (f"  {'' if place else 'more':<{_LABEL}}", "bold"), (one, "green")
+    if len(label) + len(together) <= width:
+        yield (label, "bold"), (together, "green")
+        return
+    for head, command in ((label, explain), (space, replay)):
+        for line in commanded(command, width, head=head):
+            yield (line[: len(label)], "bold"), (line[len(label) :], "green")

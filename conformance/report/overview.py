@@ -18,14 +18,15 @@ from conformance.engine.causes import Cause, causes
 from conformance.engine.result import Result
 from conformance.records import Outcome
 from conformance.report.card import print_card
-from conformance.report.document import service_of
 from conformance.report.readertable import by_reader, reader_lines
 from conformance.report.summary import (
     broken_cases,
     combined_line,
     header,
-    numbers_line,
+    named_target,
+    number_rows,
     replay_command,
+    untestable_cases,
     verdict_line,
 )
 from conformance.report.terminal import say
@@ -38,6 +39,8 @@ FIRST: Final = 10
 """The most causes on the first screen."""
 CARDS: Final = 3
 """As many causes are all shown as cards; of more, only the first one is."""
+MANY: Final = 0.1
+"""The part of the cases that could not be judged above which the first lines say so."""
 NOTES: Final = 2
 """The most lines for remarks, and for problems other than causes; the complete report has all."""
 CASE: Final = 40
@@ -48,8 +51,8 @@ PLAIN: Final = 80
 """The column at which the reach of a cause ends."""
 _LABEL: Final = 10
 _EXPLAIN: Final = "conformance explain "
-_SHOWN: Final = frozenset({"target", "selection", "shard", "profiles", "remark"})
-"""The lines of the header that are on the first screen."""
+_SHOWN: Final = frozenset({"selection", "shard", "profiles", "remark"})
+"""The lines of the header that are on the first screen as they are in every report."""
 
 
 def print_overview(console: Console, result: Result, *, run: str | None = None) -> None:
@@ -57,18 +60,19 @@ def print_overview(console: Console, result: Result, *, run: str | None = None) 
     last run, None for a run without a log, whose clauses are explained instead of its causes.
     """
     width = console.width
-    shown = [(name, text) for name, text in header(result.start, result.remarks) if name in _SHOWN]
-    counts = [("clauses", text) for text in numbers_line(result.start, result.standings).split("; ")]
+    about = [*_about(result), *((name, text) for name, text in header(result.start, result.remarks) if name in _SHOWN)]
+    for name, text in _few(about, len(about) - len(result.remarks) + NOTES):
+        room = (width - _LABEL) * (1 if name == "remark" and len(result.remarks) > 1 else 2)
+        most = min(room, LONGEST - _LABEL) if name in ("remark", "target") else len(text)
+        say(console, f"{name:<{_LABEL}}", cut(text, most))
+    if unjudged := _unjudged(result):
+        say(console, f"{'cases':<{_LABEL}}", unjudged, style="yellow")
     if result.combinations:
-        counts.insert(0, ("scenarios", combined_line(result)))
-    for name, text in [*_few(shown, len(shown) - len(result.remarks) + NOTES), *counts]:
-        say(
-            console,
-            f"{name:<{_LABEL}}",
-            cut(text, min(width, LONGEST) - _LABEL) if name in ("remark", "target") else text,
-        )
-    if (service := service_of(result)) is not None:
-        say(console, "", service.sentence)
+        say(console, f"{'scenarios':<{_LABEL}}", combined_line(result))
+    rows = number_rows(result.start, result.standings, judged=True)
+    longest = max((len(name) for name, _ in rows), default=0)
+    for place, (name, numbers) in enumerate(rows):
+        say(console, f"{'' if place else 'clauses':<{_LABEL}}{name:<{longest}} ", numbers)
     for line in reader_lines(by_reader(result.start, result.cases)) if result.start.reader else ():
         say(console, "", line, indent=4)
     found = causes(result)
@@ -80,6 +84,21 @@ def print_overview(console: Console, result: Result, *, run: str | None = None) 
         console.print(Text(cut(line, min(width, LONGEST)), "yellow"))
     console.print()
     say(console, "", verdict_line(result), style="bold red" if result.fails else "bold green")
+
+
+def _about(result: Result) -> Iterator[tuple[str, str]]:
+    """The target; of one that ships with the suite, not where its file is, which is long and the same for everybody."""
+    start = result.start
+    ships = named_target(start) != start.target_file
+    yield "target", f"{start.target} ({start.target_file})" if start.target_file and not ships else start.target
+
+
+def _unjudged(result: Result) -> str:
+    """How many cases could not be judged, if they are too many for a word at the end alone; else empty."""
+    count, cases = untestable_cases(result), len(result.cases)
+    if count <= MANY * cases:
+        return ""
+    return f"{count} of {cases} could not be judged ({100 * count // cases} %), and the reasons are below"
 
 
 def print_concise(console: Console, result: Result) -> None:
@@ -120,10 +139,14 @@ def _print_causes(console: Console, result: Result, found: Sequence[Cause], run:
         where = f"   in {cut(cause.smallest, CASE)}: "
         console.print(Text.assemble(where, (cut(" ".join(cause.title.split()), width - len(where)), "red")))
     if len(found) > cards:
-        more = f"the next cause: {_EXPLAIN}{log}2 · all: conformance report {log}--all"
-        if len(found) > FIRST:
-            more = f"next: {_EXPLAIN}{log}2 · a line each: conformance report {log}--format concise"
-        say(console, "", "--all shows everything" if run is None else more, style="dim")
+        if run is None:
+            say(console, "", "--all shows everything", style="dim")
+            return
+        rest = ("a line each: ", "--format concise") if len(found) > FIRST else ("all: ", "--all")
+        ways = [("next: ", f"{_EXPLAIN}{log}2"), (rest[0], f"conformance report {log}{rest[1]}")]
+        together = " · ".join(map("".join, ways))
+        for head, text in [("", together)] if len(together) <= console.width else ways:
+            say(console, head, text, style="dim", command=bool(head))
 
 
 def _others(result: Result) -> Iterator[str]:

@@ -36,12 +36,15 @@ __all__ = [
     "header",
     "headline",
     "level_of",
+    "named_target",
+    "number_rows",
     "numbers_line",
     "question_of",
     "replay_command",
     "section_of",
     "section_place",
     "summarise",
+    "untestable_cases",
     "verdict_line",
 ]
 
@@ -52,6 +55,12 @@ _REPLAYED_BY: Final = {
     CLIENT_PROFILE: ("clients", "--client", "--select"),
 }
 """The command that replays a case of a run on a reader, a writer or a client, and its two options."""
+
+
+_SHORT: Final = 0.1
+"""The seconds below which a duration has milliseconds."""
+_TICK: Final = 0.001
+"""The shortest duration that is told, in seconds."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -161,11 +170,19 @@ def numbers_line(start: RunStarted, standings: Mapping[str, ClauseStanding]) -> 
     Of a reader, conformance and robustness are counted apart: *conformance MUST 3 pass · …*. A run of some cases speaks
     of its selection, which most clauses are not about.
     """
+    return "; ".join(" ".join(row) for row in number_rows(start, standings))
+
+
+def number_rows(
+    start: RunStarted, standings: Mapping[str, ClauseStanding], *, judged: bool = False
+) -> list[tuple[str, str]]:
+    """The same as pairs of a level and its numbers; with ``judged``, only those of SHOULD and MAY that were judged."""
     left = "not reached by this selection" if start.narrowed else "not judged"
-    return "; ".join(
-        f"{f'{question} ' if question else ''}{level.upper()} {cell.numbers(left)}"
+    return [
+        (f"{f'{question} ' if question else ''}{level.upper()}", cell.numbers(left))
         for (question, level), cell in counted(standings).items()
-    )
+        if not judged or level is Level.MUST or cell.total > cell.not_judged
+    ]
 
 
 def headline(start: RunStarted, standings: Mapping[str, ClauseStanding], blocked: int = 0) -> str:
@@ -279,11 +296,11 @@ def replay_command(result: Result, shown: Deviation | Cause | CaseJudged) -> str
         subject = ["--program" if named.endswith(".toml") else who, named]  # a program of the user's own, by its file
         return shlex.join(["conformance", command, *(f"--{name}" for name in protocols), *subject, what, shown.replay])
     # A recording has no target file: its log is judged again.
-    target = ["--target", _named(result.start)] if result.start.target_file else []
+    target = ["--target", named_target(result.start)] if result.start.target_file else []
     return shlex.join(["conformance", "replay", shown.replay, *target])
 
 
-def _named(start: RunStarted) -> str:
+def named_target(start: RunStarted) -> str:
     """What ``--target`` takes: the name of a target that ships with the suite, which works in every directory, or the
     path or URL that the user gave.
     """
@@ -294,10 +311,10 @@ def _named(start: RunStarted) -> str:
 def verdict_line(result: Result) -> str:
     """One sentence about the result of the run."""
     judged = sum(count for outcome, count in result.outcomes.items() if outcome not in NOT_JUDGED)
-    untestable = len({case for item in result.listed(Outcome.UNTESTABLE) for case in item.cases})
+    untestable = untestable_cases(result)
     cases = _many(len(result.cases), "case") + (f" ({untestable} untestable)" if untestable else "")
     repeated = f", {result.start.repeat} attempts each," if result.start.repeat > 1 else ""
-    scope = f"{judged:,} verdict{'s'[: judged != 1]} on {cases}{repeated} in {result.seconds:.1f} s"
+    scope = f"{judged:,} verdict{'s'[: judged != 1]} on {cases}{repeated} in {_lasting(result.seconds)}"
     if result.set_up:
         return f"INCOMPLETE: {result.set_up}; {scope}"
     if not result.complete:
@@ -322,6 +339,22 @@ def verdict_line(result: Result) -> str:
     if stale := [problem for problem in result.problems if problem.fails_run]:
         parts.append(_many(len(stale), "stale expected failure"))
     return f"FAILED: {', '.join(parts)}; {scope}"
+
+
+def _lasting(seconds: float) -> str:
+    """A duration as a person reads it: no run takes no time.
+
+    >>> _lasting(63.52), _lasting(0.0413), _lasting(0.0)
+    ('63.5 s', '0.041 s', 'less than 0.001 s')
+    """
+    if seconds < _TICK:
+        return f"less than {_TICK:g} s"
+    return f"{seconds:.{1 if seconds >= _SHORT else 3}f} s"
+
+
+def untestable_cases(result: Result) -> int:
+    """The number of cases that could not be judged, at least in part."""
+    return len({case for item in result.listed(Outcome.UNTESTABLE) for case in item.cases})
 
 
 def broken_cases(result: Result) -> int:

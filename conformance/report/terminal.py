@@ -228,8 +228,8 @@ def _facts(deviation: Deviation) -> Iterator[tuple[str, str]]:
 def print_evidence(console: Console, evidence: Evidence) -> None:
     """Print annotated bytes; the lines at fault have an arrow."""
     _print_facts(console, [("bytes", evidence.of)])
-    for line in evidence.lines:
-        for part in byte_lines(line, console.width):
+    for line, parts in byte_lines(evidence.lines, console.width):
+        for part in parts:
             console.print(Text(part, style="bold red" if line.marked else ""))
 
 

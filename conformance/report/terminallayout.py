@@ -25,6 +25,12 @@ UNBOUNDED: Final = 1 << 16
 """The width of output that has none: more than any text of a report."""
 _JOINT: Final = re.compile(r".*[/._\-,;:=&?)]", re.DOTALL)
 """The places at which a word may be broken that is longer than a line, such as an address."""
+_SHELL_WORD: Final = re.compile(r"""(?:[^\s'"\\]|'[^']*'|"(?:[^"\\]|\\.)*"|\\.|['"\\])+""", re.DOTALL)
+"""A word of a shell: what is quoted has spaces that end none. A quote that nothing closes is a character."""
+_GOES_ON: Final = " \\"
+"""What ends a line of a command that goes on in the next."""
+_LITTLE: Final = 4
+"""The indent of the lines of a command that has a long word."""
 LEAST: Final = 24
 """The fewest columns behind a label or a name; with fewer, the text starts on a line of its own."""
 
@@ -51,8 +57,8 @@ def flowed(text: str, width: int, *, head: str = "", indent: int | None = None) 
     Later lines are indented to the end of the head, or by ``indent``. A line of foreign text is a command for no build
     service, wherever the text is broken.
 
-    >>> flowed("one two three", 12, head="a  ")
-    ['a  one two', '   three']
+    >>> flowed("one two three four five six", 28, head="a  ")
+    ['a  one two three four five', '   six']
     """
     if len(head) + len(text) <= width:
         return [head + text]
@@ -104,11 +110,26 @@ def cut(text: str, width: int) -> str:
 
 
 def commanded(command: str, width: int, *, head: str = "") -> list[str]:
-    """A command as lines that a shell takes for one."""
+    r"""A command as lines that a shell takes for one: broken between its words, however long one of them is.
+
+    >>> commanded("run --target 'a b' --quiet", 16)
+    ['run --target \\', "  'a b' --quiet"]
+    """
     if len(head) + len(command) <= width:
         return [head + command]
-    lines = flowed(command, width - 2, head=head, indent=len(head) + 2)
-    return [*(f"{line} \\" for line in lines[:-1]), lines[-1]]
+    first, *words = _SHELL_WORD.findall(command) or [command]
+    space = " " * (len(head) + 2)
+    if len(space) + max(map(len, words), default=0) + len(_GOES_ON) > width:
+        space = " " * _LITTLE
+    lines = [head + first]
+    for place, word in enumerate(words, 1):
+        room = width - (len(_GOES_ON) if place < len(words) else 0)
+        if len(lines[-1]) + 1 + len(word) <= room:
+            lines[-1] += f" {word}"
+        else:
+            lines[-1] += _GOES_ON
+            lines.append(space + word)
+    return [lines[0], *map(_harmless, lines[1:])]
 
 
 def tabled(rows: Iterable[tuple[str, str]], width: int) -> Iterator[str]:

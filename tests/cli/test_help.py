@@ -12,7 +12,7 @@ import pytest
 
 import conformance.cli
 from conformance.cli._group import cli
-from conformance.cli._help import COMMANDS, GROUPS
+from conformance.cli._help import COMMANDS, GROUPS, RARE
 from conformance.contract.offers import profile_titles
 from conformance.readers.ipc.implementations import IPC_READERS, IPC_WRITERS
 from conformance.readers.registry import KNOWN
@@ -41,11 +41,24 @@ def test_no_command_shows_the_help() -> None:
 
 
 def test_the_help_shows_the_groups() -> None:
-    """A heading, its commands below it."""
+    """A heading, its commands below it; those that few users need are named in a line."""
     shown = conformance_("--help").output
 
     headings = re.findall(r"^(\S.*):$", shown, re.MULTILINE)
-    assert headings[-len(GROUPS) :] == list(GROUPS)
+    assert headings[-len(GROUPS) + 1 :] == [*(one for one in GROUPS if one not in RARE), "For specialists"]
+    commands = shown.partition(next(iter(GROUPS)))[2]
+    listed = re.findall(r"^  ([a-z-]+)  +[A-Z]", commands, re.MULTILINE)
+    rare = {name for heading in RARE for name in GROUPS[heading]}
+    assert listed == [name for name in COMMANDS if name not in rare]
+    assert rare <= set(re.findall(r"[a-z-]+", commands.partition("For specialists:")[2].partition(":")[0]))
+    assert "\n  conformance --help-all  " in commands
+
+
+def test_the_whole_help_shows_every_group() -> None:
+    """With ``--help-all``."""
+    shown = conformance_("--help-all").output
+
+    assert re.findall(r"^(\S.*):$", shown, re.MULTILINE)[-len(GROUPS) :] == list(GROUPS)
     listed = re.findall(r"^  ([a-z-]+)  +[A-Z]", shown.partition(next(iter(GROUPS)))[2], re.MULTILINE)
     assert listed == list(COMMANDS)
 
@@ -73,6 +86,14 @@ def test_every_help_fits_the_terminal_and_breaks_no_word(width: int, monkeypatch
         broken = {word for word in text.split() if word not in words and not word.endswith("...")}
         parts = {word for word in broken if any(word in long for long in words if len(long) > LONG)}
         assert broken - parts <= ADDED, name
+
+
+@pytest.mark.parametrize("width", [60, 80, 120, 200])
+def test_the_whole_help_fits_the_terminal(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the short one does."""
+    monkeypatch.setenv("COLUMNS", str(width))
+
+    assert [line for line in conformance_("--help-all").output.splitlines() if len(line) > width] == []
 
 
 def test_a_name_with_two_meanings_is_under_the_heading_of_each() -> None:

@@ -141,6 +141,23 @@ class TestReportsSideBySide:
 
         assert [item["change"] for item in difference["clauses"]] == ["regression"]
 
+    @pytest.mark.parametrize("width", [60, 80, 120, 200])
+    def test_a_difference_breaks_no_word(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, width: int) -> None:
+        """At no width, of two reports or of more; both are of one target, so their files name them."""
+        monkeypatch.setenv("COLUMNS", str(width))
+        long = "'row_id': int64, 'word': string, 'number': double, 'words': list<item: string>, 'count': int64"
+        cases = [f"flight.put-damaged.body-{name}" for name in ("alone", "behind", "cut", "longer", "missing")]
+        old = save_report(tmp_path / "old.json", *(passing(case, "framing.x") for case in cases), target="mine")
+        new = save_report(tmp_path / "new.json", *(failing(case, "framing.x", long) for case in cases), target="mine")
+        monkeypatch.chdir(tmp_path)
+
+        pair, series = conformance_("diff", old.name, new.name), conformance_("diff", old.name, new.name, new.name)
+
+        assert pair.output.startswith("old  old.json: mine (suite 0.1.0)\nnew  new.json: mine (suite 0.1.0)\n")
+        assert set(f"{long} {', '.join(cases)}".split()) <= set(pair.output.split())
+        lines = (*pair.output.splitlines(), *series.output.splitlines())
+        assert [line for line in lines if len(line) > width] == []
+
     def test_a_may_clause_that_is_no_longer_met_ends_in_0(self, tmp_path: Path) -> None:
         """Two reports list it apart, and a series counts it apart."""
         may = "session.trace-id-is-echoed"

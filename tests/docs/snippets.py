@@ -125,7 +125,7 @@ def matches(shown: tuple[str, ...], printed: str) -> bool:
     return re.fullmatch(pattern + (r"\s*" if shown else r"[\s\S]*"), printed) is not None
 
 
-BEFORE: Final = re.compile(r"^log of the run before: \S+\n", re.MULTILINE)
+BEFORE: Final = re.compile(r"^log of (?:the run before|an earlier run, [^:]*): \S+\n", re.MULTILINE)
 """What a run says of the log of the run before; a page that runs a target twice need not show it."""
 
 

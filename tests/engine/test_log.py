@@ -131,6 +131,40 @@ def test_a_pipe_through_which_nothing_comes_is_not_waited_for(tmp_path: Path, mo
         list(read_log(pipe))
 
 
+def test_two_narrow_runs_do_not_cost_the_log_of_a_whole_one(tmp_path: Path) -> None:
+    """One earlier log is kept: the one that judged more cases, and of two with as many the later one."""
+    path, aside = tmp_path / "run.jsonl", tmp_path / "run.jsonl.before"
+
+    def run(*cases: str, seed: int) -> tuple[Path | None, bool]:
+        start = dataclasses.replace(started("framing.x", cases=[*cases]), seed=seed)
+        with LogWriter(path, keep=True) as log:
+            for event in (start, *(judged(case, passing(case, "framing.x")) for case in cases), RunEnded(1.0)):
+                log.write(event)
+        return log.before, log.earlier
+
+    def kept() -> int:
+        first = next(iter(read_log(aside)))
+        assert isinstance(first, RunStarted)
+        return first.seed
+
+    assert run("a", "b", "c", seed=1) == (None, False)
+    assert (run("a", seed=2), kept()) == ((aside, False), 1)
+    assert (run("b", seed=3), kept()) == ((aside, True), 1)
+    assert (run("c", "b", "a", seed=4), kept()) == ((aside, True), 1)
+    assert (run("a", seed=5), kept()) == ((aside, False), 4)
+
+
+def test_what_is_no_log_is_set_aside(tmp_path: Path) -> None:
+    """It may be a file of the user's, at a path that was mistyped."""
+    path = written(tmp_path / "run.jsonl.before", EVENTS).with_suffix("")
+    path.write_text("my notes\n")
+
+    with LogWriter(path, keep=True) as log:
+        log.write(EVENTS[0])
+
+    assert path.with_name("run.jsonl.before").read_text() == "my notes\n"
+
+
 def test_a_log_in_a_log_is_refused(tmp_path: Path) -> None:
     """Two runs that were written into one file are not one run."""
     path = written(tmp_path / "run.jsonl", [*EVENTS, *EVENTS])

@@ -15,11 +15,12 @@ from conformance.engine.corpus import load_corpus
 from conformance.engine.selection import OTHER_SHARD, Plan, Selection, all_clauses, plan
 from conformance.engine.session import Settings, open_session
 from conformance.engine.shards import Shard
-from conformance.engine.smoke import SMOKE, in_base, narrowed, refused_form, smoke
+from conformance.engine.smoke import SMOKE, in_base, narrowed, refuse_without_tables, refused_form, smoke
 from conformance.generate.forms import EVERY, in_forms
+from conformance.protocols.storage_read.targets.denied import needs_table
 from conformance.records import Call, Case, Exchange
 from conformance.targets import TargetError, TargetKind, TargetSpec, load_target
-from conformance.targets.spec import Deadlines, Endpoint
+from conformance.targets.spec import Deadlines, Endpoint, Seed, SeedPath, Start
 
 CASES = tuple(load_corpus().values())
 SPEC = TargetSpec("mine", TargetKind.SERIALIZER, file="mine.toml")
@@ -48,6 +49,44 @@ class Answering:
 
     def close(self) -> None:
         """Nothing to end."""
+
+
+RUNNING = TargetSpec("mine", TargetKind.SERVER, file="grpc://localhost:9060", endpoint=Endpoint("localhost:9060"))
+
+
+@pytest.mark.parametrize(
+    ("file", "add"), [("grpc://localhost:9060", r"\?rest=http://HOST:PORT"), ("mine.toml", r"rest to \[endpoint\]")]
+)
+def test_a_server_without_rest_is_refused_before_the_first_case(file: str, add: str) -> None:
+    """Nearly all cases need a table, drawn ones always; the sentence counts them and says what to add."""
+    spec = dataclasses.replace(RUNNING, file=file)
+    said = rf"{file}: no REST address: \d+ of {len(CASES) + 100} cases need tables, .* over REST; add {add} or another"
+
+    with pytest.raises(TargetError, match=f"^{said}.* or have the other \\d+ cases judged with --no-smoke$"):
+        refuse_without_tables(spec, CASES, 100)
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        dataclasses.replace(RUNNING, endpoint=Endpoint("localhost:9060", rest="http://localhost:9050")),
+        dataclasses.replace(RUNNING, seed=Seed(paths=(SeedPath.PROGRAM,), program=Start(("make",)))),
+        load_target("grpc+tcp://localhost:8815?seeding=put"),
+        SPEC,
+    ],
+    ids=["rest", "program", "flight", "serializer"],
+)
+def test_a_server_in_which_tables_can_be_made_is_asked(spec: TargetSpec) -> None:
+    """Over REST or in another way, and one of another protocol, which has its own."""
+    refuse_without_tables(spec, CASES, 100)
+
+
+def test_cases_that_need_no_table_can_be_judged_without_rest() -> None:
+    """A user's own may all be such cases."""
+    free = [case for case in CASES if not needs_table(case)]
+
+    assert free
+    refuse_without_tables(RUNNING, free, 0)
 
 
 def test_the_smoke_cases_are_in_the_corpus() -> None:

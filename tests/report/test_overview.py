@@ -10,6 +10,7 @@ import pytest
 
 from conformance.contract.clause import CLAUSES, Role, load_chapters
 from conformance.contract.wholecase import WHOLE_CASE
+from conformance.disk.files import data_file
 from conformance.engine.events import RunEnded
 from conformance.engine.result import Result, fold
 from conformance.records import Finding, Outcome, Verdict
@@ -17,7 +18,6 @@ from conformance.report.document import document
 from conformance.report.overview import print_concise, print_overview
 from conformance.report.terminal import terminal
 from conformance.targets import ExpectedFailure
-from conformance.truth.confirmed import Confirmed
 from tests.engine.samples import failing, judged, passing, started
 from tests.report.samples import result_of
 
@@ -199,7 +199,7 @@ def test_everything_is_shown_without_another_run() -> None:
     clauses = ("framing.x", "rows.x", "types.x", "body.x")
     result = result_of(*(failing("a", one, f"{one} is wrong") for one in clauses))
 
-    assert "the next cause: conformance explain 2 · all: conformance report --all\n" in printed(result, "")
+    assert "next: conformance explain 2 · all: conformance report --all\n" in printed(result, "")
     assert "explain a.log 2 · all: conformance report a.log --all" in " ".join(printed(result, "a.log").split())
 
 
@@ -217,12 +217,14 @@ def test_the_concise_form_has_a_line_for_each_cause() -> None:
 
 
 def test_a_clean_run_needs_few_lines() -> None:
-    """What was judged, and that nothing was found; what the service confirmed is of the same clauses."""
+    """What was judged, and that nothing was found."""
     text = printed(result_of(passing("a", "framing.x"), Verdict("a", "rows.x", Outcome.UNTESTABLE, reason="no")))
 
-    assert text.splitlines()[2:] == [
+    assert text.splitlines() == [
+        "target    fake 1.0 (fake.toml)",
+        "selection 1 of 3 cases, 3 of 3 clauses",
+        "cases     1 of 1 could not be judged (100 %), and the reasons are below",
         "clauses   MUST 1 pass · 0 fail · 2 not judged",
-        Confirmed(0, 3).sentence,
         "1 case could not be judged (untestable):",
         "  a: no",
         "",
@@ -281,3 +283,53 @@ def test_a_failure_of_a_case_as_a_whole_says_what_was_required() -> None:
 
     assert "got       the process exited with status 2" in shown
     assert "an answer, from a process that lives on" in shown
+
+
+def test_cases_that_could_not_be_judged_are_at_the_top_if_they_are_many() -> None:
+    """More than a tenth of all; fewer are at the end alone."""
+    lost = Verdict("x", "rows.x", Outcome.UNTESTABLE, reason="no")
+
+    def first(judged_cases: int) -> str:
+        return printed(result_of(lost, *(passing(f"c{number}", "rows.x") for number in range(judged_cases))))
+
+    assert "\ncases     1 of 9 could not be judged (11 %), and the reasons are below\n" in first(8)
+    assert "\ncases " not in first(9)
+    assert "(1 untestable)" in first(9)
+
+
+def test_levels_of_which_no_clause_was_met_are_left_out() -> None:
+    """A line of zeros says nothing; MUST is always there, and the label is said once."""
+    load_chapters()
+    may = next(one.id for one in CLAUSES.values() if one.level == "may")
+    should = next(one.id for one in CLAUSES.values() if one.level == "should")
+
+    def counts(*verdicts: Verdict) -> str:
+        return printed(result_of(*verdicts, clauses=("framing.x", should, may))).partition("clauses   ")[2]
+
+    assert counts(passing("a", "framing.x")).startswith("MUST 1 pass · 0 fail · 0 not judged\n\nPASSED")
+    assert counts(passing("a", should), passing("a", may)).startswith(
+        "MUST   0 pass · 0 fail · 1 not judged\n"
+        "          SHOULD 1 pass · 0 fail · 0 not judged\n"
+        "          MAY    1 pass · 0 fail · 0 not judged\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [(0.0, "in less than 0.001 s"), (0.0413, "in 0.041 s"), (0.25, "in 0.2 s"), (63.52, "in 63.5 s")],
+)
+def test_no_run_takes_no_time(seconds: float, said: str) -> None:
+    """A run of one case takes milliseconds, and 0.0 s reads as if nothing had been done."""
+    events = [started("framing.x", cases=["a"]), judged("a", passing("a", "framing.x")), RunEnded(seconds)]
+
+    assert f"{said}, nothing unexpected\n" in printed(fold(events))
+
+
+def test_of_a_target_that_ships_its_name_is_enough() -> None:
+    """Where its file was installed is long, and the same for everybody."""
+    start = started("framing.x", cases=["a"])
+    ships = dataclasses.replace(start, target="broken 0.4", target_file=str(data_file("targets") / "broken.toml"))
+
+    text = printed(fold([ships, judged("a", passing("a", "framing.x")), RunEnded(1.0)]))
+
+    assert text.startswith("target    broken 0.4\n")

@@ -10,7 +10,7 @@ from conformance.engine.plugin import CaseOptions, EnginePlugin, Recordings
 from conformance.protocols.storage_read.engine import leftout, recordings
 from conformance.protocols.storage_read.engine.features import features_of
 from conformance.protocols.storage_read.generate.queries import CAPABILITY
-from conformance.records import RunQuery
+from conformance.records import Case, RunQuery
 from conformance.targets.spec import TargetSpec
 
 
@@ -30,11 +30,18 @@ def _substituted(clauses: Iterable[Clause], take: tuple[int, int]) -> Iterator[F
     return type_fates(clauses, take)
 
 
+def _needs_table(case: Case) -> bool:
+    from conformance.protocols.storage_read.targets.denied import needs_table  # noqa: PLC0415  # it imports gRPC
+
+    return needs_table(case)
+
+
 PLUGIN: Final = EnginePlugin(
     not_drawn=_not_drawn,
     changed=_changed,
     substituted=_substituted,
     features=features_of,
+    needs_table=_needs_table,
     options=CaseOptions(leftout.options_of, leftout.left, leftout.without, leftout.places),
     recordings=Recordings(
         recordings.groups, recordings.driven, recordings.CLAUSES, frozenset({*proto.REQUESTS, RunQuery.METHOD})
