@@ -42,7 +42,7 @@ from conformance.wire import schema_to_arrow
 
 __all__ = [
     "IN_ROW",
-    "Cell",
+    "CellBytes",
     "Compared",
     "Counts",
     "PathRole",
@@ -100,7 +100,7 @@ def places(columns: Sequence[Column], path: str = "") -> Iterator[tuple[str, Tab
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Cell:
+class CellBytes:
     """A cell of a message: its row in the message, and the bytes ``start`` to ``end`` of the message that it takes."""
 
     batch: BatchBytes
@@ -183,7 +183,7 @@ class Compared:
             if path in outer and (sums := _sums(self.expected, path)) is not None and sums == _sums(self.got, path)
         )
 
-    def cell(self, field: str, observed: str) -> Cell | None:
+    def cell(self, field: str, observed: str) -> CellBytes | None:
         """The cell of a message of Arrow that a violation of :func:`violation` is about; None if it is about none."""
         found = next(
             (one for one in self.differences if (one.path, violation(one).observed) == (field, observed)), None
@@ -194,7 +194,7 @@ class Compared:
         for batch in self._batches():
             if row < batch.rows:
                 place = None if batch.message is None else cell_bytes(batch.message, found, row)
-                return None if place is None else Cell(batch, row, *place)
+                return None if place is None else CellBytes(batch, row, *place)
             row -= batch.rows
         return None
 
