@@ -27,10 +27,13 @@ _ONLY_DOCUMENTED: Final[Sources] = WRITE_GUIDE
 
 @once_per_view
 def _compared(view: WriteView) -> list[Compared]:
-    """The rows that came, each beside the row of the case that it is, in the columns with which it was written."""
+    """The rows that came, each beside the row of the case that it is, in the columns with which it was written.
+
+    The rows are taken out of their messages, so that a value has no bytes to show.
+    """
     columns = view.case.table.columns
     return [
-        Compared(read.call, columns, tables, ordered=True, exact=False)
+        Compared(read.call, columns, tables, tuple, ordered=True, exact=False)
         for read in view.reads
         for tables in _tables(view.table, read)
     ]
