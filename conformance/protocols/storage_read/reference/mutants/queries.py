@@ -36,7 +36,11 @@ class FormatIgnored(ReadService):
         return results_page(project, asked, 0, asked.rows.num_rows)
 
 
-@behaviour_mutant("query-results.refused", kills="query-results.request-is-served")
+@behaviour_mutant(
+    "query-results.refused",
+    kills="query-results.request-is-served",
+    also={"query-results.default-dataset-is-used": "it refuses a query with a default dataset too"},
+)
 class ArrowRefused(ReadService):
     """A query for results in ARROW is refused."""
 
