@@ -186,7 +186,7 @@ def _streams(case: Case, exchange: Exchange, label: str, rows: int) -> Iterator[
         step = case.steps[call.step]
         if not isinstance(step, ReadResult) or step.query != label or not _complete(call):
             continue
-        if not (step.listed or step.written or step.plain or step.job or step.location or step.take):
+        if not (step.over_rest or step.written or step.has_own_options or step.job or step.location or step.take):
             request = proto.ReadRowsRequest.FromString(call.request)
             if request.offset == rows:
                 yield RecordedStream(request.read_stream, call.responses)

@@ -167,16 +167,20 @@ class ReadResult(CallStep):
     ``offset`` is a number, or a place: ``"page"`` (the row behind the page of the answer), ``"inside"`` (a row inside
     of the page), ``"end"`` (the number of all rows, as far as the answer says it) or ``"last"``. ``location`` and
     ``job`` replace those of the job. A step without such a job or place is skipped. ``listed`` calls
-    ``jobs.getQueryResults`` in place of ReadRows. ``written`` reads the stream of the latest query of a Meanwhile step,
-    which jobs.insert has run. ``plain`` reads without options, as a program does that has only the name of the stream.
-    ``times`` reads are made at the same time. ``take`` is the number of responses after which the driver cancels.
-    ``during`` is a number of steps after this one: they are carried out while the read is held open behind its first
-    response, and it goes on when they have ended.
+    ``jobs.getQueryResults`` in place of ReadRows: for ``most`` rows if that is not None, and, if the rows are the
+    ``further`` ones, from the page token of the listing before; a step without such a token is skipped. ``described``
+    calls ``jobs.get``. ``written`` reads the stream of the latest query of a Meanwhile step, which jobs.insert has run.
+    ``plain`` reads without options, as a program does that has only the name of the stream; ``buffer_compression`` and
+    ``timestamps`` are options that are named in place of the query's. ``times`` reads are made at the same time.
+    ``take`` is the number of responses after which the driver cancels. ``during`` is a number of steps after this one:
+    they are carried out while the read is held open behind its first response, and it goes on when they have ended.
     """
 
     TAG: ClassVar[str] = "read-result"
     LISTING: ClassVar[str] = "jobs.getQueryResults"
     """The method of its call if it is ``listed``, which is none of gRPC."""
+    DESCRIBING: ClassVar[str] = "jobs.get"
+    """The method of its call if the job is ``described``."""
     PLACES: ClassVar[tuple[str, ...]] = ("page", "inside", "last", "end")
     """The offsets that are no numbers."""
 
@@ -185,18 +189,37 @@ class ReadResult(CallStep):
     location: str = ""
     job: str = ""
     listed: bool = False
+    most: int | None = None
+    further: bool = False
+    described: bool = False
     written: bool = False
     plain: bool = False
+    buffer_compression: str = ""
+    timestamps: str = ""
     times: int = 1
     take: int | None = None
     during: int = 0
     expect: Expect = Expect()
 
     def __post_init__(self) -> None:
-        if self.take is not None and (self.take < 1 or self.listed or self.times != 1):
+        if self.take is not None and (self.take < 1 or self.over_rest or self.times != 1):
             raise RecordError("take", "a number of responses from 1, of one read of the stream", self.take)
-        if self.during and (self.take is not None or self.listed or self.times != 1):
+        if self.during and (self.take is not None or self.over_rest or self.times != 1):
             raise RecordError("during", "none but in one read of the stream to its end", self.during)
+        if (self.most is not None or self.further) and not self.listed:
+            raise RecordError("most", "none but in a listing", self.most)
+        if self.described and self.listed:
+            raise RecordError("described", "false in a listing", self.described)
+
+    @property
+    def has_own_options(self) -> bool:
+        """True if its options may be others than those of the query."""
+        return bool(self.plain or self.buffer_compression or self.timestamps)
+
+    @property
+    def over_rest(self) -> bool:
+        """True unless it reads the stream."""
+        return self.listed or self.described
 
 
 @record

@@ -169,6 +169,18 @@ def test_case_without_columns_passes() -> None:
             "Case.steps[1].times: expected a number of calls from 1 to 1 but got 2 (int)",
         ),
         (
+            case(steps=(RunQuery(), ReadResult(described=True, times=2))),
+            "Case.steps[1].times: expected a number of calls from 1 to 1 but got 2 (int)",
+        ),
+        (
+            case(steps=(RunQuery(), ReadResult(timestamps="MILLIS"))),
+            "Case.steps[1].timestamps: expected one of MICROS, NANOS, PICOS, or none but got 'MILLIS' (str)",
+        ),
+        (
+            case(steps=(RunQuery(statement=QueryStatement.COPY),)),
+            "Case.steps[0].statement: expected a statement behind the one that makes its table but got",
+        ),
+        (
             case(steps=(RunQuery(statement=QueryStatement.UNNAMED),)),
             "Case.steps[0].statement: expected a column row_id of INT64 but got",
         ),

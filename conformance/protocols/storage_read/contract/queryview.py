@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 from urllib.parse import parse_qs, urlsplit
 
@@ -16,12 +16,13 @@ from conformance.contract.raised import remembered_property
 from conformance.protocols.storage_read.contract.view import ReadView, StorageCall, StorageView
 from conformance.records import Call, ReadResult, RunQuery, Step
 
-__all__ = ["CAPABILITY", "FORMS", "ListingView", "QueriesView", "QueryView", "ResultView"]
+__all__ = ["CAPABILITY", "FORMS", "JobView", "ListingView", "QueriesView", "QueryView", "ResultView"]
 
 FORMS: Final = {"NANOS": pa.timestamp("ns", "UTC"), "PICOS": pa.utf8()}
 """The Arrow types that a query may ask for in place of microseconds."""
 CAPABILITY: Final = "query-results"
 """What a server declares that answers queries in Arrow."""
+_OVER_REST: Final = (ReadResult.LISTING, ReadResult.DESCRIBING)
 
 
 class _JsonView(StorageCall):
@@ -128,8 +129,12 @@ class ListingView(_JsonView):
         return self.view.query_of(self.step, self.index)
 
     @remembered_property
-    def start(self) -> int:
-        """The index of the first row that it asks for."""
+    def start(self) -> int | None:
+        """The index of the first row that it asks for; None behind a listing whose rows cannot be counted."""
+        if self.step.further:
+            before = [call for call in self.view.listings if call.index < self.index and call.query is self.query]
+            rows, start = (before[-1].rows, before[-1].start) if before else (None, None)
+            return None if rows is None or start is None else start + len(rows)
         asked = parse_qs(urlsplit(self.raw.request.decode()).query)
         return int(asked.get("startIndex", ["0"])[0])
 
@@ -147,6 +152,17 @@ class ListingView(_JsonView):
             return [str(row["f"][names.index(column)]["v"]) for row in self.rows or ()]
         except (KeyError, IndexError, TypeError, ValueError):
             return []
+
+
+class JobView(_JsonView):
+    """A call of jobs.get about the job of a query."""
+
+    step: ReadResult
+
+    @remembered_property
+    def query(self) -> QueryView | None:
+        """The query whose job it is."""
+        return self.view.query_of(self.step, self.index)
 
 
 class ResultView(ReadView):
@@ -168,7 +184,7 @@ class ResultView(ReadView):
     @property
     def codec(self) -> str:
         """The codec that the read names; empty for none."""
-        return "" if self.query is None or self.step.plain else self.query.step.buffer_compression
+        return self.step.buffer_compression or self._of_query(lambda step: step.buffer_compression)
 
     @property
     def has_form_of_page(self) -> bool:
@@ -178,7 +194,12 @@ class ResultView(ReadView):
     @property
     def form(self) -> str:
         """The form of times that the read names, one of :data:`FORMS`; empty for microseconds."""
-        return "" if self.query is None or self.step.plain else self.query.form
+        named = self.step.timestamps or self._of_query(lambda step: step.timestamps)
+        return named if named in FORMS else ""
+
+    def _of_query(self, option: Callable[[RunQuery], str]) -> str:
+        """An option of the query, which a read has that names none of its own and is not plain."""
+        return "" if self.query is None or self.step.plain else option(self.query.step)
 
     @remembered_property
     def schema(self) -> wire.Schema | None:
@@ -200,7 +221,7 @@ class QueriesView(StorageView):
     @remembered_property
     def served(self) -> tuple[StorageCall, ...]:
         """The calls to the server, in order, whichever party made them; those about queries have views of their own."""
-        about_queries = {call.index: call for call in (*self.queries, *self.results, *self.listings)}
+        about_queries = {call.index: call for call in (*self.queries, *self.results, *self.listings, *self.jobs)}
         found = {call.index: call for call in super().served} | about_queries
         return tuple(found[index] for index in sorted(found))
 
@@ -233,13 +254,19 @@ class QueriesView(StorageView):
     def results(self) -> tuple[ResultView, ...]:
         """The ReadRows calls on the streams of queries' jobs."""
         found = self._driven(ReadResult)
-        return tuple(ResultView(self, index, call) for index, call in found if call.method != ReadResult.LISTING)
+        return tuple(ResultView(self, index, call) for index, call in found if call.method not in _OVER_REST)
 
     @remembered_property
     def listings(self) -> tuple[ListingView, ...]:
         """The calls of jobs.getQueryResults."""
         found = self._driven(ReadResult)
         return tuple(ListingView(self, index, call) for index, call in found if call.method == ReadResult.LISTING)
+
+    @remembered_property
+    def jobs(self) -> tuple[JobView, ...]:
+        """The calls of jobs.get."""
+        found = self._driven(ReadResult)
+        return tuple(JobView(self, index, call) for index, call in found if call.method == ReadResult.DESCRIBING)
 
     def query_of(self, step: ReadResult, before: int) -> QueryView | None:
         """The query that a step reads, by a call before that of this index."""

@@ -2,31 +2,35 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
-import datetime as dt
 import functools
-import re
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 import pyarrow as pa
 
 from conformance.contract.view import once_per_view
-from conformance.protocols.storage_read.contract.queryview import ListingView, QueriesView, QueryView, ResultView
-from conformance.protocols.storage_read.contract.subjects import before_step
+from conformance.protocols.storage_read.contract.queryview import (
+    ListingView,
+    QueriesView,
+    QueryView,
+    ResultView,
+)
+from conformance.protocols.storage_read.contract.resulttimes import in_micros
+from conformance.protocols.storage_read.contract.subjects import before_step, is_on
 from conformance.records import ROW_ID, AppendRows, ChangeColumns, Happening, Meanwhile, QueryStatement, ReadResult
 from conformance.wire.arrow import DecodingError, schema_to_arrow
 
-__all__ = ["NO_ROWS", "ResultPage", "ResultRead", "answered", "behind_cancelled", "came", "counted", "expected_of",
-           "held_open", "in_micros", "inserted", "listings", "orphaned", "pages", "queries", "results", "rows_then",
-           "selects", "served_results", "unfinished", "waited"]  # fmt: skip
+__all__ = ["CHANGES", "NO_ROWS", "ResultPage", "ResultRead", "answered", "behind_cancelled", "came", "counted",
+           "expected_of", "has_result", "held_open", "inserted", "listings", "orphaned", "outlived", "pages",
+           "queries", "results", "rows_then", "selects", "sent", "served_results", "unfinished", "waited"]  # fmt: skip
 
-NO_ROWS: Final = (QueryStatement.CREATE, QueryStatement.INSERT, QueryStatement.WRONG)
+CHANGES: Final = (QueryStatement.INSERT, QueryStatement.COPY, QueryStatement.CLEAR)
+"""The statements that change the rows of a table."""
+NO_ROWS: Final = (QueryStatement.CREATE, *CHANGES, QueryStatement.WRONG)
 """The statements that have no result."""
-_INSTANT: Final = re.compile(
-    r"([0-9]{4}-[0-9]{2}-[0-9]{2})[T ]([0-9]{2}:[0-9]{2}:[0-9]{2})(\.[0-9]{1,12})?(?:Z|\+00:00)"
-)
+MANY: Final = 8
+"""The queries from which on a server may have forgotten an earlier one."""
 
 
 def rows_then(view: QueriesView, step: int) -> pa.Table:
@@ -90,7 +94,7 @@ class ResultRead:
     def rows(self) -> pa.Table:
         """The rows that came; none, of the page's schema, if no message did."""
         if batches := list(self.read.batches or ()):
-            return in_micros(pa.Table.from_batches(batches), self.query, self.read.form)
+            return in_micros(pa.Table.from_batches(batches), self.query.view, self.read.form)
         page = _without_rows(self.query)
         return self.read.view.table.slice(0, 0) if page is None else page
 
@@ -114,12 +118,17 @@ def listings(view: QueriesView) -> list[ListingView]:
     """Return the calls of jobs.getQueryResults about queries that were answered in Arrow, or still ran."""
     calls = view.listings if isinstance(view, QueriesView) else ()
     found = (call for call in calls if call.query is not None and not is_orphaned(call, call.query))
-    return [call for call in found if call.query is not None and (call.query.has_arrow or _runs(call.query))]
+    return [call for call in found if call.query is not None and has_result(call.query)]
 
 
 def unfinished(view: QueriesView) -> list[QueryView]:
     """Return the queries in Arrow whose answer says that they still run."""
     return [call for call in queries(view) if _runs(call)]
+
+
+def has_result(query: QueryView) -> bool:
+    """True for a query that was answered in Arrow, or still ran; a failing one has no result."""
+    return (query.has_arrow or _runs(query)) and query.step.statement is not QueryStatement.FAILING
 
 
 def _runs(query: QueryView) -> bool:
@@ -171,7 +180,7 @@ def _asked(view: QueriesView) -> list[QueryView]:
         for call in queries(view)
         if call.complete
         and call.step.results == "ARROW"
-        and call.step.statement not in NO_ROWS
+        and call.step.statement not in (*NO_ROWS, QueryStatement.FAILING)
         and not call.step.dry_run
         and "OK" in call.expected_codes
     ]
@@ -201,60 +210,33 @@ def page_of(query: QueryView) -> pa.Table | None:
     """Return the rows of a page; None if its batch cannot be decoded. A page without a batch has no rows."""
     if query.batch is not None:
         batch = query.batch.arrow()
-        return None if batch is None else in_micros(pa.Table.from_batches([batch]), query, query.form)
+        return None if batch is None else in_micros(pa.Table.from_batches([batch]), query.view, query.form)
     return None if query.has("arrowRecordBatch") else _without_rows(query)
-
-
-def in_micros(rows: pa.Table, query: QueryView, form: str) -> pa.Table:
-    """Return rows of a query with their times in microseconds, if they came in the form that was named."""
-    if not form:
-        return rows
-    wanted = query.view.table.schema
-    for place, field in enumerate(rows.schema):
-        if field.name not in wanted.names or field.type == (kind := wanted.field(field.name).type):
-            continue
-        with contextlib.suppress(ValueError, pa.ArrowException):  # it is another type, which the clauses report
-            if form == "NANOS":
-                column = rows.column(place).cast(kind)
-            else:
-                values = rows.column(place).to_pylist()
-                column = pa.chunked_array([[_micros(value, field.type, kind) for value in values]], kind)
-            rows = rows.set_column(place, field.with_type(kind), column)
-    return rows
-
-
-def _micros(value: Any, came: pa.DataType, wanted: pa.DataType) -> Any:
-    if value is None or came == wanted:
-        return value
-    if pa.types.is_list(came) and pa.types.is_list(wanted):
-        return [_micros(one, came.value_type, wanted.value_type) for one in value]
-    if pa.types.is_struct(came) and pa.types.is_struct(wanted):
-        return {
-            field.name: _micros(value[field.name], came.field(field.name).type, field.type)
-            for field in wanted
-            if came.get_field_index(field.name) >= 0
-        }
-    found = _INSTANT.fullmatch(value) if isinstance(value, str) and pa.types.is_timestamp(wanted) else None
-    if found is None:
-        raise ValueError(value)
-    fraction = (found[3] or "")[1:].ljust(12, "0")
-    if fraction[6:].strip("0"):
-        raise ValueError(value)
-    return dt.datetime.fromisoformat(f"{found[1]}T{found[2]}.{fraction[:6]}+00:00")
 
 
 def _without_rows(query: QueryView) -> pa.Table | None:
     """Return no rows, of the page's schema; None if it cannot be read."""
     schema = query.schema.message.schema if query.schema is not None else None
     try:
-        return None if schema is None else in_micros(schema_to_arrow(schema).empty_table(), query, query.form)
+        return None if schema is None else in_micros(schema_to_arrow(schema).empty_table(), query.view, query.form)
     except DecodingError:
         return None
 
 
 def served_results(view: QueriesView) -> list[ResultView]:
     """Return the reads of the streams of queries' jobs that have to be served, if the answer had Arrow."""
-    return [read for read in _in_arrow(view) if not (read.step.during or is_behind_cancelled(read))]
+    reads = (read for read in _in_arrow(view) if not (read.step.during or is_behind_cancelled(read)))
+    return [read for read in reads if not is_behind_many(read)]
+
+
+def outlived(view: QueriesView) -> list[ResultView]:
+    """Return those behind many other queries, which :func:`served_results` leaves out."""
+    return [read for read in _in_arrow(view) if is_behind_many(read)]
+
+
+def is_behind_many(read: ResultView) -> bool:
+    """Return whether :data:`MANY` or more queries ran between a read and the query whose result it reads."""
+    return sum(read.query.index < one.index < read.index for one in read.view.queries) >= MANY if read.query else False
 
 
 def held_open(view: QueriesView) -> list[ResultView]:
@@ -284,6 +266,12 @@ def _in_arrow(view: QueriesView) -> list[ResultView]:
 def _whole_results(view: QueriesView) -> list[ResultView]:
     """Return the reads of the streams of queries' jobs that the driver does not cancel, and that have to be served."""
     return [read for read in results(view) if "OK" in read.expected_codes and read.step.take is None]
+
+
+def sent(view: QueriesView) -> list[ResultView]:
+    """Return the reads whose rows can be decoded, those of jobs of jobs.insert too."""
+    of_jobs = [read for read in inserted(view) if read.ok and read.batches is not None and is_on(read, Happening.QUERY)]
+    return [*(found.read for found in came(view)), *of_jobs]
 
 
 @once_per_view

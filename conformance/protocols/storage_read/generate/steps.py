@@ -41,7 +41,8 @@ NUMBER: Final = re.compile(r"-?[0-9]{1,19}")
 CODECS: Final = ("", "LZ4_FRAME", "ZSTD")
 FORMATS: Final = ("", "ARROW", "STRUCT_ENCODING")
 TIMES: Final = ("", "MICROS", "NANOS", "PICOS")
-_NO_ROWS: Final = (QueryStatement.CREATE, QueryStatement.INSERT, QueryStatement.WRONG)
+_ON_MADE: Final = (QueryStatement.COPY, QueryStatement.CLEAR)
+_NO_ROWS: Final = (QueryStatement.CREATE, QueryStatement.INSERT, *_ON_MADE, QueryStatement.WRONG)
 
 
 def check_steps(case: Case) -> None:
@@ -122,19 +123,26 @@ def _check_insertion(step: AppendRows, path: str, happened: Sequence[Happening])
 def _check_reads(case: Case) -> None:
     """Refuse offsets that are none, reads of unknown queries, and queries whose result is open."""
     queries: dict[str, QueryStatement] = {}
+    made = False
     for index, step in enumerate(case.steps):
         path = f"Case.steps[{index}]"
         if isinstance(step, ReadRows | ReadResult):
             _check_offset(step, path)
         if isinstance(step, RunQuery):
             _check_query(step, path, case.table)
+            made |= step.statement is QueryStatement.CREATE
+            if step.statement in _ON_MADE and not made:
+                raise RecordError(
+                    f"{path}.statement", "a statement behind the one that makes its table", step.statement
+                )
             queries[step.label] = step.statement
         if isinstance(step, ReadResult):
             if not step.written and queries.get(step.query, QueryStatement.CREATE) in _NO_ROWS:
                 raise RecordError(f"{path}.query", "the label of an earlier run-query step that has rows", step.query)
-            most = 1 if step.listed else MOST_CALLS
+            most = 1 if step.over_rest else MOST_CALLS
             if not 1 <= step.times <= most:
                 raise RecordError(f"{path}.times", f"a number of calls from 1 to {most}", step.times)
+            _check_options(step, path)
             for key, name in (("location", step.location), ("job", step.job)):
                 if not name.isascii():
                     raise RecordError(f"{path}.{key}", "a name in ASCII", name)
@@ -157,15 +165,21 @@ def _check_offset(step: ReadRows | ReadResult, path: str) -> None:
     raise RecordError(f"{path}.offset", expected, step.offset)
 
 
-def _check_query(step: RunQuery, path: str, table: Table) -> None:
-    """Refuse a query whose result is open: parameters of its columns are unrecorded, as is the order of equal rows."""
+def _check_options(step: RunQuery | ReadResult, path: str) -> None:
+    """Refuse options of Arrow that there are not."""
     for key, value, allowed in (
-        ("results", step.results, FORMATS),
         ("buffer_compression", step.buffer_compression, CODECS),
         ("timestamps", step.timestamps, TIMES),
     ):
         if value not in allowed:
             raise RecordError(f"{path}.{key}", f"one of {', '.join(allowed[1:])}, or none", value)
+
+
+def _check_query(step: RunQuery, path: str, table: Table) -> None:
+    """Refuse a query whose result is open: parameters of its columns are unrecorded, as is the order of equal rows."""
+    if step.results not in FORMATS:
+        raise RecordError(f"{path}.results", f"one of {', '.join(FORMATS[1:])}, or none", step.results)
+    _check_options(step, path)
     if step.wait is not None and not 0 <= step.wait < INT32:
         raise RecordError(f"{path}.wait", f"a number of milliseconds from 0 to {INT32 - 1}", step.wait)
     if step.max_results is not None and step.max_results < 0:

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from conformance.contract import mapping, proto
 from conformance.protocols.storage_read.reference import instants, projection
-from conformance.protocols.storage_read.reference.catalogue import Catalogue, Snapshot, TableId
+from conformance.protocols.storage_read.reference.catalogue import Catalogue, Snapshot, TableId, stored_schema
 from conformance.protocols.storage_read.reference.cells import cell_writer
 from conformance.protocols.storage_read.reference.jobs import of_result
 from conformance.protocols.storage_read.reference.session import OpenedSession, Stream
@@ -36,16 +36,23 @@ UNNAMED: Final = "f0_"
 """The first column that a query gives no name, as the service calls it."""
 LOCATION: Final = "us"
 _FOREVER: Final = 1 << 62
+_X: Final = Column("x", BqType.INT64)
+"""The column of the table that a statement makes."""
 
 _SELECT: Final = re.compile(
     r"SELECT \*(?P<unnamed>, row_id \+ 0)? FROM `([^`]+)`\.`([^`]+)`\.`([^`]+)`(?P<asks> WHERE @every)?"
     r"(?P<fails> WHERE IF\(row_id = 0, ERROR\('row 0'\), TRUE\))?"
     r"(?P<ordered> ORDER BY row_id DESC)?(?P<nothing> LIMIT 0)?"
 )
+_MERE: Final = re.compile(r"( FROM )(`[^`.]+`)(?!\.)")
 _CREATE: Final = re.compile(r"CREATE TABLE `([^`]+)`\.`([^`]+)`\.`([^`]+)` \(x INT64\)")
 _INSERT: Final = re.compile(
     r"INSERT INTO `([^`]+)`\.`([^`]+)`\.`([^`]+)` SELECT \* FROM `([^`]+)`\.`([^`]+)`\.`([^`]+)` WHERE FALSE"
 )
+_COPY: Final = re.compile(
+    r"INSERT INTO `([^`]+)`\.`([^`]+)`\.`([^`]+)` \(x\) SELECT row_id FROM `([^`]+)`\.`([^`]+)`\.`([^`]+)`"
+)
+_CLEAR: Final = re.compile(r"DELETE FROM `([^`]+)`\.`([^`]+)`\.`([^`]+)` WHERE TRUE")
 _ALTERED: Final = re.compile(r"ALTER TABLE `([^`]+)`\.`([^`]+)`\.`([^`]+)` ")
 _DROPS: Final = re.compile(r"DROP COLUMN `[^`]+`(, DROP COLUMN `[^`]+`)*")
 _DROPPED: Final = re.compile(r"DROP COLUMN `([^`]+)`")
@@ -111,12 +118,14 @@ class Queries(abc.ABC):
     """The part of the service that runs queries. ``results`` are those of the last :data:`MOST`, by their jobs.
 
     ``inserted`` are those of jobs.insert, and ``written`` names those among them that write into a table of their own.
+    ``changes`` are the numbers of rows that statements with an id have changed.
     """
 
     catalogue: Catalogue
     results: dict[str, RunOfQuery]
     inserted: dict[str, RunOfQuery]
     written: set[str]
+    changes: dict[tuple[str, str] | None, int]
 
     def run_query(self, project: str, body: dict[str, Any]) -> dict[str, Any]:
         """The answer of jobs.query.
@@ -126,12 +135,11 @@ class Queries(abc.ABC):
         """
         text = str(body.get("query", ""))
         job = self.catalogue.token()
+        if (rows := self.changed_rows(text, body)) is not None:
+            return self.without_rows(project, job) | {"numDmlAffectedRows": str(rows)}
         if (made := _CREATE.fullmatch(text)) is not None and not body.get("dryRun"):
-            self.catalogue.create_table(TableId(*made.groups()), ())
+            self.catalogue.create_table(TableId(*made.groups()), (_X,))
             return self.without_rows(project, job)
-        if (changed := _INSERT.fullmatch(text)) is not None and not body.get("dryRun"):
-            self.catalogue.snapshot(TableId(*changed.groups()[:3]))
-            return self.without_rows(project, job) | {"numDmlAffectedRows": "0"}
         if (altered := _ALTERED.match(text)) is not None and not body.get("dryRun"):
             self._alter(TableId(*altered.groups()), text[altered.end() :])
             return self.without_rows(project, job)
@@ -144,6 +152,41 @@ class Queries(abc.ABC):
         if str(body.get("timeoutMs", "")) == "0":
             return self.running_answer(project, asked)
         return self.answer_in_form(project, asked)
+
+    def changed_rows(self, text: str, body: dict[str, Any]) -> int | None:
+        """The number of rows that INSERT or DELETE has changed; None if the statement is another, or is not to be run.
+
+        One that a client sends again is not run again.
+        """
+        if body.get("dryRun"):
+            return None
+        key = self.repeated_by(text, body)
+        if key not in self.changes and (rows := self._changed(text)) is not None:
+            if key is None:
+                return rows
+            self.changes[key] = rows
+        return self.changes.get(key)
+
+    def repeated_by(self, text: str, body: dict[str, Any]) -> tuple[str, str] | None:
+        """What a statement that is sent again has in common with the first one; None if it is never that."""
+        return (str(body["requestId"]), text) if body.get("requestId") else None
+
+    def _changed(self, text: str) -> int | None:
+        """Carry out INSERT or DELETE, and return the number of rows; None if the statement is another."""
+        if (found := _INSERT.fullmatch(text)) is not None:
+            self.catalogue.snapshot(TableId(*found.groups()[:3]))
+            return 0
+        if (found := _COPY.fullmatch(text)) is not None:
+            numbers = self.catalogue.snapshot(TableId(*found.groups()[3:])).rows.column("row_id")
+            self.catalogue.append(TableId(*found.groups()[:3]), pa.table([numbers], schema=stored_schema((_X,))))
+            return int(numbers.length())
+        if (found := _CLEAR.fullmatch(text)) is not None:
+            table = TableId(*found.groups())
+            rows: int = self.catalogue.snapshot(table).rows.num_rows
+            self.catalogue.drop_table(table)
+            self.catalogue.create_table(table, (_X,))
+            return rows
+        return None
 
     def answer_in_form(self, project: str, asked: RunOfQuery) -> dict[str, Any]:
         """The answer to a query that has ended, with its first rows in the form that it asks for."""
@@ -183,7 +226,7 @@ class Queries(abc.ABC):
 
     def select(self, text: str, body: dict[str, Any], job: str) -> RunOfQuery:
         """The rows of a query, in its order."""
-        found = _SELECT.fullmatch(text)
+        found = _SELECT.fullmatch(self.qualified(text, body))
         if found is None:
             raise QueryRefusedError(f"Syntax error: this server selects whole tables, got {text!r:.100}")
         if found["asks"] and not body.get("queryParameters"):
@@ -202,6 +245,12 @@ class Queries(abc.ABC):
             rows = rows.append_column(UNNAMED, rows.column("row_id"))
         result = dataclasses.replace(snapshot, columns=columns, rows=rows)
         return RunOfQuery(body, result, job)
+
+    def qualified(self, text: str, body: dict[str, Any]) -> str:
+        """A statement with the table that it names in full: its mere name is one in the default dataset."""
+        default = body.get("defaultDataset") or {}
+        place = "`.`".join(str(default.get(key, "")) for key in ("projectId", "datasetId"))
+        return _MERE.sub(rf"\1`{place}`.\2", text) if default else text
 
     def before_error(self, _rows: pa.Table, _place: int) -> pa.Table:
         """The rows of a query that fails at the row of a place: none, the query is an error."""
@@ -296,6 +345,10 @@ class Queries(abc.ABC):
     def listing(self, project: str, asked: RunOfQuery, start: int, most: int) -> dict[str, Any]:
         """The answer of jobs.getQueryResults, which knows of no Arrow."""
         return results_page(project, asked, start, most)
+
+    def described(self, project: str, asked: RunOfQuery) -> dict[str, Any]:
+        """The answer of jobs.get about a query."""
+        return job_of(project, asked)
 
     # --- the stream of a job --------------------------------------------------------------------------
 

@@ -27,7 +27,7 @@ from conformance.protocols.storage_read.reference.catalogue import (
 )
 from conformance.protocols.storage_read.reference.cells import CellError, RowReader, cell_writer
 from conformance.protocols.storage_read.reference.jobs import WHOLE_TABLE, Jobs
-from conformance.protocols.storage_read.reference.queries import Queries, QueryRefusedError, job_of
+from conformance.protocols.storage_read.reference.queries import Queries, QueryRefusedError
 from conformance.protocols.storage_read.reference.restbodies import (
     REASONS,
     Body,
@@ -216,7 +216,7 @@ class Api:
     def get_job(self, _body: Body, _query: Mapping[str, str], project: str, job: str) -> Body:
         """jobs.get."""
         asked = self._queries.results.get(job)
-        return self._jobs.get(project, job) if asked is None else job_of(project, asked)
+        return self._jobs.get(project, job) if asked is None else self._queries.described(project, asked)
 
     def query_results(self, _body: Body, query: Mapping[str, str], project: str, job: str) -> Body:
         """jobs.getQueryResults, page by page: it has rows in JSON, whatever the query asked for."""
@@ -224,7 +224,10 @@ class Api:
         if asked is None:
             raise MissingError(f"Not found: Job {project}:{job}")
         start = count_of(query, "pageToken", count_of(query, "startIndex", 0))
-        return self._queries.listing(project, asked, start, count_of(query, "maxResults", PAGE_ROWS))
+        try:
+            return self._queries.listing(project, asked, start, count_of(query, "maxResults", PAGE_ROWS))
+        except QueryRefusedError as error:
+            raise RequestRefusedError(400, str(error)) from None
 
     def _dataset(self, project: str, dataset: str) -> Body:
         reference = {"projectId": project, "datasetId": dataset}

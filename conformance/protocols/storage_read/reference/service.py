@@ -75,6 +75,7 @@ class ReadService(Queries):
         self.results = {}
         self.inserted = {}
         self.written = set()
+        self.changes = {}
 
     def restore(self, streams: Sequence[Stream]) -> None:
         """Serve the streams of a server that was stopped."""

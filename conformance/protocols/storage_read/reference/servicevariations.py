@@ -38,7 +38,7 @@ from conformance.contract.sources import (
 from conformance.protocols.storage_read.reference import restriction
 from conformance.protocols.storage_read.reference.avroservices import WritesCells, sized_block
 from conformance.protocols.storage_read.reference.catalogue import Catalogue, Snapshot, TableId
-from conformance.protocols.storage_read.reference.queries import RunOfQuery
+from conformance.protocols.storage_read.reference.queries import QueryRefusedError, RunOfQuery
 from conformance.protocols.storage_read.reference.service import DEFAULT_STREAMS, MAX_STREAMS, ReadService
 from conformance.protocols.storage_read.reference.session import OpenedSession, Stream
 from conformance.protocols.storage_read.reference.sql import NODES, Interpreter, SqlError, Value
@@ -403,6 +403,45 @@ class RepetitionHasAnswer(ReadService):
         if key not in self.answers:
             self.answers[key] = super().run_query(project, body)
         return self.answers[key]
+
+
+@_variation("query-results.one-row-a-listing", DISCOVERY)
+class OneRowListing(ReadService):
+    """jobs.getQueryResults lists one row at a time, and a listing for no rows has no page token."""
+
+    def listing(self, project: str, asked: RunOfQuery, start: int, most: int) -> dict[str, Any]:
+        answer = super().listing(project, asked, start, min(most, 1))
+        if not most:
+            answer.pop("pageToken", None)
+        return answer
+
+
+@_variation("query-results.error-comes-late", DISCOVERY)
+class ErrorComesLate(ReadService):
+    """A query that fails when its client does not wait is answered as one that runs: its job has the error."""
+
+    def __init__(self, catalogue: Catalogue) -> None:
+        super().__init__(catalogue)
+        self.failed: dict[str, QueryRefusedError] = {}
+
+    def select(self, text: str, body: dict[str, Any], job: str) -> RunOfQuery:
+        try:
+            return super().select(text, body, job)
+        except QueryRefusedError as error:
+            if str(body.get("timeoutMs", "")) != "0" or " WHERE IF" not in text:
+                raise
+            self.failed[job] = error
+            return super().select(text.partition(" WHERE IF")[0], body, job)
+
+    def listing(self, project: str, asked: RunOfQuery, start: int, most: int) -> dict[str, Any]:
+        if asked.job in self.failed:
+            raise self.failed[asked.job]
+        return super().listing(project, asked, start, most)
+
+    def open_result(self, asked: RunOfQuery, request: Any) -> Stream:
+        if asked.job in self.failed:
+            self.refuse(Reason.UNKNOWN_STREAM, stream=request.read_stream)
+        return super().open_result(asked, request)
 
 
 @_variation("avro.schema-is-spaced", AVRO_SPEC)

@@ -25,6 +25,7 @@ from conformance.protocols.storage_read.targets.pauses import Pause
 from conformance.protocols.storage_read.targets.queries import (
     Query,
     as_call,
+    describing_path,
     job_name,
     listing_path,
     place_in,
@@ -32,6 +33,7 @@ from conformance.protocols.storage_read.targets.queries import (
     query_in,
     result_request,
     tables_of,
+    token_in,
     unanswered,
 )
 from conformance.records import (
@@ -163,6 +165,7 @@ class Conversation:
         self._extents: dict[str, Extent] = {}
         self._reached: dict[str, int] = {}
         self._queries: dict[str, Query | None] = {}
+        self._tokens: dict[str, str] = {}
 
     @property
     def broken(self) -> bool:
@@ -274,6 +277,7 @@ class Conversation:
         call = Call(index, step.label, step.METHOD, query_body(step, names))
         made = self._ask(call, call.request, tables_of(step, names))
         self._queries[step.label] = query_in(made, step, names)
+        self._tokens.pop(step.label, None)
 
     def _ask(self, call: Call, asked: bytes | str, tables: Sequence[Names]) -> Call:
         """The call over REST with its answer."""
@@ -286,11 +290,17 @@ class Conversation:
 
     def _read_result(self, index: int, step: ReadResult) -> None:
         query, wanted = self._queries.get(step.query), self._wanted_result(index, step)
-        if not wanted:
+        if not wanted or (step.further and not self._tokens.get(step.query)):
             self.skipped.append(index)
-        elif step.listed and query is not None:
-            path = listing_path(query, wanted[0].offset)
-            self._ask(Call(index, step.query, step.LISTING, path.encode()), path, ())
+        elif query is not None and step.listed:
+            token = self._tokens[step.query] if step.further else ""
+            path = listing_path(query, wanted[0].offset, step.most, token)
+            self._tokens[step.query] = token_in(
+                self._ask(Call(index, step.query, step.LISTING, path.encode()), path, ())
+            )
+        elif query is not None and step.described:
+            path = describing_path(query)
+            self._ask(Call(index, step.query, step.DESCRIBING, path.encode()), path, ())
         else:
             for made, _ in self._made(wanted * step.times, together=True):
                 self._keep(made)
@@ -305,7 +315,8 @@ class Conversation:
             options = RunQuery() if step.plain else query.options
         else:
             return []
-        request, routing = result_request(job, options, offset)
+        named = {key: one for key in ("buffer_compression", "timestamps") if (one := getattr(step, key))}
+        request, routing = result_request(job, dataclasses.replace(options, **named), offset)
         call = Call(index, step.query, "ReadRows", request)
         # On a connection that takes little in advance, the server has rows to send when the read is held or cancelled.
         faults = (PlannedFault(FaultKind.DELAY, responses=1),) * bool(step.during)

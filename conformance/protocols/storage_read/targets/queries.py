@@ -20,8 +20,8 @@ from conformance.records import ROW_ID, Call, CallEnd, QueryStatement, ReadResul
 from conformance.targets.names import Names
 from conformance.targets.sql import ordered_statement, select_statement
 
-__all__ = ["WITH_PARAMETER", "Query", "as_call", "job_name", "listing_path", "place_in", "query_body", "query_in",
-           "result_request", "tables_of", "unanswered"]  # fmt: skip
+__all__ = ["WITH_PARAMETER", "Query", "as_call", "describing_path", "job_name", "listing_path", "place_in",
+           "query_body", "query_in", "result_request", "tables_of", "token_in", "unanswered"]  # fmt: skip
 
 CREATED: Final = "_made"
 """The end of the name of the table that a statement makes."""
@@ -78,12 +78,20 @@ def query_body(step: RunQuery, names: Names) -> bytes:
         body["dryRun"] = True
     if step.max_results is not None:
         body["maxResults"] = step.max_results
-    if step.statement in WITH_PARAMETER:
-        value = "true" if step.statement is QueryStatement.PARAMETER else "false"
-        every = {"name": "every", "parameterType": {"type": "BOOL"}, "parameterValue": {"value": value}}
-        body |= {"parameterMode": "NAMED", "queryParameters": [every]}
     body["jobCreationMode"] = "JOB_CREATION_OPTIONAL" if step.optional_job else "JOB_CREATION_REQUIRED"
+    body |= _for_statement(step.statement, names)
     return json.dumps(body, ensure_ascii=False).encode()
+
+
+def _for_statement(statement: QueryStatement, names: Names) -> dict[str, Any]:
+    """What a statement needs beside its text."""
+    if statement is QueryStatement.UNQUALIFIED:
+        return {"defaultDataset": {"projectId": names.project, "datasetId": names.dataset}}
+    if statement not in WITH_PARAMETER:
+        return {}
+    value = "true" if statement is QueryStatement.PARAMETER else "false"
+    every = {"name": "every", "parameterType": {"type": "BOOL"}, "parameterValue": {"value": value}}
+    return {"parameterMode": "NAMED", "queryParameters": [every]}
 
 
 def _request_id(text: str, names: Names) -> str:
@@ -93,14 +101,18 @@ def _request_id(text: str, names: Names) -> str:
 
 def _statement(statement: QueryStatement, names: Names) -> str:
     place = f"`{names.project}`.`{names.dataset}`.`{names.table}`"
+    made = f"{place[:-1]}{CREATED}`"
     selected = select_statement(names)
     others = {
         QueryStatement.ORDERED: ordered_statement(names),
         QueryStatement.NOTHING: f"{selected} LIMIT 0",
         **dict.fromkeys(WITH_PARAMETER, f"{selected} WHERE @every"),
         QueryStatement.UNNAMED: selected.replace("*", f"*, {ROW_ID} + 0", 1),
+        QueryStatement.UNQUALIFIED: f"SELECT * FROM `{names.table}`",  # noqa: S608  # the suite's names
         QueryStatement.FAILING: f"{selected} WHERE IF({ROW_ID} = 0, ERROR('row 0'), TRUE)",
-        QueryStatement.CREATE: f"CREATE TABLE {place[:-1]}{CREATED}` (x INT64)",
+        QueryStatement.CREATE: f"CREATE TABLE {made} (x INT64)",
+        QueryStatement.COPY: f"INSERT INTO {made} (x) SELECT {ROW_ID} FROM {place}",  # noqa: S608  # as above
+        QueryStatement.CLEAR: f"DELETE FROM {made} WHERE TRUE",  # noqa: S608  # as above
         QueryStatement.INSERT: f"INSERT INTO {place} {selected} WHERE FALSE",
         QueryStatement.WRONG: "SELEC 1",
     }
@@ -159,10 +171,31 @@ def result_request(job: str, options: RunQuery, offset: int) -> tuple[bytes, str
     return request.SerializeToString(), f"read_stream={quote(stream, safe='/')}"
 
 
-def listing_path(query: Query, offset: int) -> str:
-    """The path of jobs.getQueryResults for the rows of a query from an offset on, with its parameters."""
-    place = f"/bigquery/v2/projects/{query.project}/queries/{quote(query.job, safe='')}"
-    return f"{place}?startIndex={offset}&location={quote(query.location, safe='')}"
+def listing_path(query: Query, offset: int, most: int | None = None, token: str = "") -> str:
+    """The path of jobs.getQueryResults for the rows of a query from an offset, or from a page token if there is one.
+
+    ``most`` is the maximum of rows; none if None.
+    """
+    begin = f"pageToken={quote(token, safe='')}" if token else f"startIndex={offset}"
+    return _job_path(query, "queries", begin, *([] if most is None else [f"maxResults={most}"]))
+
+
+def describing_path(query: Query) -> str:
+    """The path of jobs.get for the job of a query, with its parameters."""
+    return _job_path(query, "jobs")
+
+
+def _job_path(query: Query, collection: str, *parameters: str) -> str:
+    place = f"/bigquery/v2/projects/{query.project}/{collection}/{quote(query.job, safe='')}"
+    return f"{place}?{'&'.join((*parameters, 'location=' + quote(query.location, safe='')))}"
+
+
+def token_in(call: Call) -> str:
+    """The page token of an answer; empty if it has none."""
+    try:
+        return name_in(parse_object(call.responses[0]).get("pageToken")) if call.responses else ""
+    except ForeignJsonError:
+        return ""
 
 
 def place_in(query: Query, offset: str) -> int | None:

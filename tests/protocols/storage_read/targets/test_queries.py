@@ -10,6 +10,7 @@ from conformance.contract import proto
 from conformance.protocols.storage_read.targets.queries import (
     Query,
     as_call,
+    describing_path,
     job_name,
     listing_path,
     place_in,
@@ -17,6 +18,7 @@ from conformance.protocols.storage_read.targets.queries import (
     query_in,
     result_request,
     tables_of,
+    token_in,
 )
 from conformance.records import Call, QueryStatement, ReadResult, RunQuery
 from conformance.targets import TargetSpec, open_target
@@ -67,6 +69,9 @@ def test_one_text_has_other_values_of_its_parameter() -> None:
     [
         (QueryStatement.UNNAMED, "SELECT *, row_id + 0 FROM `p`.`d`.`t`"),
         (QueryStatement.FAILING, "SELECT * FROM `p`.`d`.`t` WHERE IF(row_id = 0, ERROR('row 0'), TRUE)"),
+        (QueryStatement.UNQUALIFIED, "SELECT * FROM `t`"),
+        (QueryStatement.COPY, "INSERT INTO `p`.`d`.`t_made` (x) SELECT row_id FROM `p`.`d`.`t`"),
+        (QueryStatement.CLEAR, "DELETE FROM `p`.`d`.`t_made` WHERE TRUE"),
     ],
 )
 def test_a_statement_has_its_text(statement: QueryStatement, text: str) -> None:
@@ -79,6 +84,21 @@ def test_the_tables_that_a_statement_makes_are_known() -> None:
     made = [tables_of(step, NAMES) for step in (RunQuery(), RunQuery(statement=QueryStatement.CREATE))]
 
     assert [[one.table for one in names] for names in made] == [[], ["t_made"]]
+
+
+def test_a_listing_begins_at_an_offset_or_a_token() -> None:
+    """And may have a maximum, 0 too."""
+    query = Query("p", "j", "eu", 4, 11, RunQuery())
+
+    assert listing_path(query, 2, 0).endswith("/j?startIndex=2&maxResults=0&location=eu")
+    assert listing_path(query, 2, 3, "a/b=").endswith("/j?pageToken=a%2Fb%3D&maxResults=3&location=eu")
+    assert describing_path(query) == "/bigquery/v2/projects/p/jobs/j?location=eu"
+
+
+@pytest.mark.parametrize("body", [b"", b"[]", b"{", b'{"pageToken": 5}', b'{"pageToken": null}'])
+def test_an_answer_without_a_token_has_none(body: bytes) -> None:
+    """Whatever it is."""
+    assert token_in(as_call(CALL, 200, body)) == ""
 
 
 STATUSES = [(200, "OK"), (400, "INVALID_ARGUMENT"), (404, "NOT_FOUND"), (418, "UNKNOWN")]

@@ -5,4 +5,4 @@ Google's documents call the feature not yet available: a target is judged on it 
 Arrow for an empty result. A server that ignores the request loses every row, without an error.
 """
 
-from conformance.protocols.storage_read.chapters.query_results import answer, plain, stream  # noqa: F401  # each registers its clauses
+from conformance.protocols.storage_read.chapters.query_results import answer, listings, plain, stream  # noqa: F401  # each registers its clauses

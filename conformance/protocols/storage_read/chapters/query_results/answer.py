@@ -73,6 +73,20 @@ def request_is_served(query: QueryView) -> Iterator[Violation]:
 
 
 @_clause(
+    "query-results.default-dataset-is-used",
+    over=lambda view: [call for call in selects(view) if call.step.statement is QueryStatement.UNQUALIFIED],
+    source=DISCOVERY,
+    level=Level.SHOULD,
+    breaks="clients with a default dataset, as QueryJobConfig of google-cloud-bigquery (Python) has one",
+)
+def default_dataset_is_used(query: QueryView) -> Iterator[Violation]:
+    """A table that a query names without its dataset is that of ``defaultDataset``."""
+    if not query.ok or query.has("errors"):
+        said = f"{query.raw.status}: {query.raw.details}" if not query.ok else query.shown("errors")
+        yield Violation("status OK", said)
+
+
+@_clause(
     "query-results.answer-is-json",
     over=lambda view: [call for call in queries(view) if call.ok],
     breaks="every client",

@@ -1,4 +1,4 @@
-"""The clauses on answers without Arrow: statements without rows, errors, dry runs, listings, and rows in JSON."""
+"""The clauses on answers without Arrow: statements without rows, errors, dry runs, and rows in JSON."""
 
 from __future__ import annotations
 
@@ -10,15 +10,12 @@ from conformance.contract.sources import (
     DISCOVERY,
     PYTHON_QUERIES,
 )
+from conformance.protocols.storage_read.contract.aboutjobs import Change, changes
 from conformance.protocols.storage_read.contract.queryclauses import registering
-from conformance.protocols.storage_read.contract.queryview import ListingView, QueryView
-from conformance.protocols.storage_read.contract.resultrows import (
-    listed,
-)
+from conformance.protocols.storage_read.contract.queryview import QueryView
 from conformance.protocols.storage_read.contract.results import (
     NO_ROWS,
     expected_of,
-    listings,
     queries,
     results,
 )
@@ -37,6 +34,35 @@ def statement_without_rows_has_no_arrow(query: QueryView) -> Iterator[Violation]
     """A statement that has no result, such as CREATE TABLE, is answered without Arrow and without a page token."""
     for name in filter(query.has, ("arrowSchema", "arrowRecordBatch", "pageToken")):
         yield Violation(f"no {name}", "one", field=name)
+
+
+@_clause(
+    "query-results.statement-counts-its-rows",
+    over=lambda view: [change for change in changes(view) if not change.again],
+    source=DISCOVERY,
+    level=Level.SHOULD,
+    breaks="clients that ask how many rows a statement changed: num_dml_affected_rows in Python",
+)
+def statement_counts_its_rows(change: Change) -> Iterator[Violation]:
+    """``numDmlAffectedRows`` of INSERT and DELETE is the number of rows that they changed; absent, it is 0."""
+    if change.query.count("numDmlAffectedRows") != str(change.rows):
+        said = change.query.shown("numDmlAffectedRows")
+        yield Violation(f"numDmlAffectedRows {str(change.rows)!r}", said, field="numDmlAffectedRows")
+
+
+@_clause(
+    "query-results.repetition-runs-once",
+    over=lambda view: [change for change in changes(view) if change.again],
+    source=DISCOVERY,
+    level=Level.SHOULD,
+    breaks="google-cloud-bigquery (Python), which sends a query again after a lost connection: rows come twice",
+)
+def repetition_runs_once(change: Change) -> Iterator[Violation]:
+    """A statement that a client sends again, with the same ``requestId``, has changed its table once.
+
+    The discovery document: the id ensures "idempotent behavior for queries". A DELETE of all rows counts them.
+    """
+    yield from statement_counts_its_rows(change)
 
 
 @_clause(
@@ -62,11 +88,21 @@ def wrong_query_is_an_error(query: QueryView) -> Iterator[Violation]:
 def failing_row_is_an_error(query: QueryView) -> Iterator[Violation]:
     """A query that fails at one of its rows ends in an error, and not as one with the rows before it.
 
-    The error is that of the call, one in ``errors``, or the end of a read of the stream.
+    The error is that of the call, one in ``errors``, or the end of a read of the stream. Of a query that still ran, it
+    is that of jobs.getQueryResults, and its stream ends in one too.
     """
     reads = [read for read in results(query.view) if read.query is query]
-    if query.ok and query.complete and not query.has("errors") and all(read.ok for read in reads):
+    if not query.ok or query.has("errors"):
+        return
+    if query.complete and all(read.ok for read in reads):
         yield Violation("an error", "an answer, and a stream that ends in OK" if reads else "an answer")
+    if query.complete:
+        return
+    ended = [call for call in query.view.listings if call.query is query and not (call.ok and not call.complete)]
+    if any(call.answer is not None and not call.has("errors") for call in ended):
+        yield Violation("an error", "jobs.getQueryResults says that the query is complete")
+    elif ended and any(read.ok for read in reads if read.index > ended[0].index):
+        yield Violation("an error", "a stream that ends in OK")
 
 
 @_clause(
@@ -85,40 +121,6 @@ def dry_run_has_no_rows(query: QueryView) -> Iterator[Violation]:
     rows = batch.num_rows if batch is not None else 0
     if rows or query.has("rows") or query.has("pageToken"):
         yield Violation("no rows", f"{many(rows, 'row')} in Arrow" if rows else "rows in JSON, or a page token")
-
-
-@_clause(
-    "query-results.listing-has-rows",
-    over=listings,
-    level=Level.SHOULD,
-    breaks="google-cloud-bigquery 3.47.0 (Python), which asks it for the schema of no rows (from its source)",
-)
-def listing_has_rows(call: ListingView) -> Iterator[Violation]:
-    """jobs.getQueryResults, which has no format, lists the result of a query in Arrow as ``schema`` and ``rows``."""
-    assert call.query is not None
-    if not call.ok:
-        yield Violation("status OK", f"{call.raw.status}: {call.raw.details}")
-    elif not call.complete:
-        return
-    elif call.has_arrow:
-        yield Violation("rows in JSON", "fields of Arrow")
-    elif not call.has("schema"):
-        yield Violation("schema", "none", field="schema")
-    elif expected_of(call.query).num_rows and not call.has("rows"):
-        yield Violation("rows", "none", field="rows")
-
-
-@_clause(
-    "query-results.listing-begins-at-the-index",
-    over=lambda view: [call for call in listings(view) if call.rows is not None],
-    source=DISCOVERY,
-    level=Level.SHOULD,
-    breaks="clients that page through the rows by startIndex: rows are lost, or come twice",
-)
-def listing_begins_at_the_index(call: ListingView) -> Iterator[Violation]:
-    """The rows that jobs.getQueryResults lists are those of the result from ``startIndex`` on, up to a page token."""
-    assert call.query is not None
-    yield from listed(expected_of(call.query).slice(call.start), call)
 
 
 @_clause(

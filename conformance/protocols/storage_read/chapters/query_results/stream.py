@@ -21,7 +21,7 @@ from conformance.contract.sources import (
 )
 from conformance.protocols.storage_read.contract.buffercodecs import not_compressed, other_codec
 from conformance.protocols.storage_read.contract.queryclauses import registering
-from conformance.protocols.storage_read.contract.queryview import ResultView
+from conformance.protocols.storage_read.contract.queryview import FORMS, ResultView
 from conformance.protocols.storage_read.contract.resultrows import (
     first_difference,
     from_offset,
@@ -35,14 +35,16 @@ from conformance.protocols.storage_read.contract.results import (
     came,
     expected_of,
     held_open,
-    in_micros,
     inserted,
     orphaned,
+    outlived,
     results,
     rows_then,
+    sent,
     served_results,
     waited,
 )
+from conformance.protocols.storage_read.contract.resulttimes import in_micros
 from conformance.protocols.storage_read.contract.subjects import derived, is_on
 from conformance.protocols.storage_read.contract.violations import fields_differ
 from conformance.records import Happening, Level, QueryStatement
@@ -91,7 +93,7 @@ def stream_has_the_schema_of_the_page(read: ResultView) -> Iterator[Violation]:
 
 @_stream(
     "query-results.unnamed-form-is-micros",
-    over=lambda view: [found for found in came(view) if not found.read.has_form_of_page],
+    over=lambda view: [found for found in came(view) if not (found.read.has_form_of_page or found.read.form)],
     source=ARROW_PROTO,
     level=Level.SHOULD,
     breaks="a program that has only the name of the stream reads times in a form that it did not ask for",
@@ -100,6 +102,22 @@ def unnamed_form_is_micros(found: ResultRead) -> Iterator[Violation]:
     """The times of a read that names no form have microseconds, whatever form the query named: the proto's default."""
     own = found.read.responses[0].schema if found.read.responses else None
     yield from in_one_form(times_of(found.query.view.case.table.columns, own), pa.timestamp("us", "UTC"))
+
+
+@_stream(
+    "query-results.read-has-its-form",
+    over=lambda view: [read for read in sent(view) if read.form and (read.step.written or not read.has_form_of_page)],
+    source=ARROW_PROTO,
+    level=Level.SHOULD,
+    breaks="google-cloud-bigquery 3.47.0 (Python): it names the form to the stream of a job that jobs.insert ran",
+)
+def read_has_its_form(read: ResultView) -> Iterator[Violation]:
+    """Every TIMESTAMP of a read has the form that the read names, whatever the query named, or every one microseconds.
+
+    The options are those of ReadRows, and a query of jobs.insert has none.
+    """
+    own = read.responses[0].schema if read.responses else None
+    yield from in_one_form(times_of(read.view.case.table.columns, own), FORMS[read.form])
 
 
 @_stream(
@@ -160,16 +178,16 @@ def end_has_no_rows(read: ResultView) -> Iterator[Violation]:
         yield Violation("no response", many(len(read.responses), "response"))
 
 
-@_stream("query-results.stream-has-the-codec", over=came, level=Level.SHOULD)
-def stream_has_the_codec(found: ResultRead) -> Iterator[Violation]:
+@_stream("query-results.stream-has-the-codec", over=sent, level=Level.SHOULD)
+def stream_has_the_codec(read: ResultView) -> Iterator[Violation]:
     """The buffers of the stream are compressed by the codec that the read names."""
-    yield from in_responses(not_compressed, found)
+    yield from in_responses(not_compressed, read)
 
 
-@_stream("query-results.stream-has-no-other-codec", over=came, breaks="clients without the other codec")
-def stream_has_noother_codec(found: ResultRead) -> Iterator[Violation]:
+@_stream("query-results.stream-has-no-other-codec", over=sent, breaks="clients without the other codec")
+def stream_has_noother_codec(read: ResultView) -> Iterator[Violation]:
     """The buffers of the stream are compressed by no codec but the one that the read names."""
-    yield from in_responses(other_codec, found)
+    yield from in_responses(other_codec, read)
 
 
 @_stream(
@@ -242,7 +260,7 @@ def inserted_job_has_a_stream(read: ResultView) -> Iterator[Violation]:
         return
     expected = rows_then(read.view, derived(read.view, read.raw.step) or 0)
     rows = pa.Table.from_batches(read.batches) if read.batches else expected.slice(0, 0)
-    yield from from_offset(expected, rows, read.offset)
+    yield from from_offset(expected, in_micros(rows, read.view, read.form), read.offset)
 
 
 @_stream(
@@ -297,6 +315,21 @@ def result_outlives_its_table(read: ResultView) -> Iterator[Violation]:
     yield from _from_its_offset(read)
 
 
+@_stream(
+    "query-results.result-outlives-other-queries",
+    over=outlived,
+    source=CACHED_RESULTS,
+    level=Level.SHOULD,
+    breaks="a program with many queries at once: the rows behind the pages of the first ones are lost",
+)
+def result_outlives_other_queries(read: ResultView) -> Iterator[Violation]:
+    """The stream of a query has the rows of its result, however many queries ran since.
+
+    A result is a table of its own, which the service keeps for about a day.
+    """
+    yield from _from_its_offset(read)
+
+
 def _from_its_offset(read: ResultView) -> Iterator[Violation]:
     """Yield a violation if a read has other rows than those of its query from its offset on."""
     assert read.query is not None
@@ -307,7 +340,7 @@ def _from_its_offset(read: ResultView) -> Iterator[Violation]:
         return
     expected, ordered = expected_of(read.query), read.query.step.statement is QueryStatement.ORDERED
     rows = pa.Table.from_batches(read.batches) if read.batches else expected.slice(0, 0)
-    yield from from_offset(expected, in_micros(rows, read.query, read.form), read.offset, ordered=ordered)
+    yield from from_offset(expected, in_micros(rows, read.view, read.form), read.offset, ordered=ordered)
 
 
 @_stream("query-results.row-count-is-true", over=came)

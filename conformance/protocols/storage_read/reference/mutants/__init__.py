@@ -33,6 +33,7 @@ from conformance.protocols.storage_read.reference.mutants import (  # noqa: F401
     jobstreams,
     kinds,
     lifetimes,
+    listedresults,
     projections,
     queries,
     queryfields,

@@ -228,3 +228,21 @@ class OffsetFromEnd(ReadService):
 
     def rows_at_offset(self, stream: Stream, offset: int) -> pa.Table:
         return super().rows_at_offset(stream, max(0, offset if offset >= 0 else stream.rows.num_rows + offset))
+
+
+@behaviour_mutant("query-results.read-has-the-form-of-its-query", kills="query-results.read-has-its-form", also=IN_ROWS)
+class ReadHasFormOfQuery(ReadService):
+    """A read that names a form of times has the one that the query named: none, for a query of jobs.insert."""
+
+    def stream_form(self, asked: RunOfQuery, form: int) -> int:
+        return asked.form if form else form
+
+
+@behaviour_mutant(
+    "query-results.read-has-the-codec-of-its-query", kills="query-results.stream-has-the-codec", also=IN_ROWS
+)
+class ReadHasCodecOfQuery(ReadService):
+    """A read that names a codec has the one that the query named: none, for a query of jobs.insert."""
+
+    def stream_codec(self, asked: RunOfQuery, codec: str) -> str:
+        return asked.codec if codec else codec

@@ -36,7 +36,11 @@ class FormatIgnored(ReadService):
         return results_page(project, asked, 0, asked.rows.num_rows)
 
 
-@behaviour_mutant("query-results.refused", kills="query-results.request-is-served")
+@behaviour_mutant(
+    "query-results.refused",
+    kills="query-results.request-is-served",
+    also={"query-results.default-dataset-is-used": "it refuses a query with a default dataset too"},
+)
 class ArrowRefused(ReadService):
     """A query for results in ARROW is refused."""
 
@@ -113,6 +117,28 @@ class _OtherColumns(ReadService, abc.ABC):
         schema = self.other(batch.schema)
         columns = [column.cast(field.type) for column, field in zip(batch.columns, schema, strict=True)]
         return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+@behaviour_mutant(
+    "query-results.page-through-doubles",
+    kills="query-results.page-has-rows-of-the-result",
+    also=IN_ROWS,
+    source=PYTHON,
+)
+class PageThroughDoubles(ReadService):
+    """The page is made of the rows in JSON, whose numbers are doubles: integers above 2**53 are rounded."""
+
+    def page_content(self, asked: RunOfQuery, page: pa.Table) -> pa.Table:
+        content = super().page_content(asked, page)
+        for place, field in enumerate(content.schema):
+            if pa.types.is_int64(field.type):
+                values = [_rounded(value) for value in content.column(place).to_pylist()]
+                content = content.set_column(place, field, pa.array(values, field.type))
+        return content
+
+
+def _rounded(value: int | None) -> int | None:
+    return None if value is None else min(int(float(value)), (1 << 63) - 1)
 
 
 @behaviour_mutant("query-results.columns-renamed", kills="query-results.page-has-the-columns", also=IN_ROWS)

@@ -106,3 +106,11 @@ class OptionalJobNotListed(ReadService):
     def listing(self, project: str, asked: RunOfQuery, start: int, most: int) -> dict[str, Any]:
         optional = asked.body.get("jobCreationMode") == "JOB_CREATION_OPTIONAL"
         return super().listing(project, asked, start, 0 if optional else most)
+
+
+@behaviour_mutant("query-results.default-dataset-ignored", kills="query-results.default-dataset-is-used")
+class DefaultDatasetIgnored(ReadService):
+    """A query has to name its table in full."""
+
+    def qualified(self, text: str, body: dict[str, Any]) -> str:  # noqa: ARG002  # the shape of a step
+        return text
