@@ -20,7 +20,8 @@ from conformance.contract.ipc.judging import PROFILE_OF, judge_ipc
 from conformance.engine.annotated import around, regions_of
 from conformance.engine.selection import all_clauses, binds, today
 from conformance.records import Finding, Level, Outcome, Verdict
-from conformance.report.terminallayout import LEAST, columns, flowed, paint
+from conformance.report.bytelines import byte_lines
+from conformance.report.terminallayout import columns, flowed, paint
 from conformance.wire import Header, Kind, read_file, read_messages, recognise, sniff
 
 __all__ = [
@@ -102,8 +103,8 @@ class Checked:
             yield f"  observed  {finding.observed}"
             if finding.start is not None:
                 end = max(finding.end or 0, finding.start + 1)
-                for line in around(self.data, regions(), finding.start, end):
-                    yield f"  {line}"
+                for _, parts in byte_lines(around(self.data, regions(), finding.start, end), columns()):
+                    yield from parts
             yield f"  source    {clause.source}"
             yield f"  evidence  {clause.evidence_in_words}"
             if clause.breaks:
@@ -150,24 +151,16 @@ def counted(failed: int, passed: int) -> str:
 
 
 def show(line: str) -> None:
-    """Print a line about a finding, in the terminal's width and colours; it may begin with a label, or with bytes."""
+    """Print a line about a finding, in the terminal's width and colours; it may begin with a label."""
     style, head = _style(line), ""
     if labelled := _LABELLED.match(line):
         head = labelled[0]
-    elif (at := _BYTES.match(line)) and len(line) > columns():
-        head = at[0]
-        if len(head) + LEAST > columns():
-            click.echo(paint(head.rstrip(), **style))
-            head, line = " " * _BELOW, " " * _BELOW + line[len(head) :]
     for place, part in enumerate(flowed(line[len(head) :], columns(), head=head)):
         size = len(head) if labelled and not place else 0
         click.echo((paint(part[:size], bold=True) if size else "") + paint(part[size:], **style))
 
 
 _LABELLED: Final = re.compile(r"  [a-z]+(?: [a-z]+)?  +(?=\S)")
-_BYTES: Final = re.compile(r"  [> ] 0x[0-9a-f]+  .{25}  ")
-_BELOW: Final = 12
-"""Where the meaning of bytes begins that is below them: under their first byte."""
 
 
 def _style(line: str) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from conformance.contract.clause import Clause
 from conformance.contract.mending import mending_of
 from conformance.engine.selection import all_clauses
 from conformance.records import Level
+from conformance.report.terminallayout import columns, flowed
 
 
 @click.command()
@@ -28,7 +29,11 @@ def command(*, level: str | None, as_json: bool) -> None:
         members = list(clauses)
         click.secho(f"\n{chapter} ({len(members)})", bold=True)
         for clause in members:
-            click.echo(f"  {clause.id}  [{clause.level.upper()}]\n      {first_sentence(clause.explanation)}")
+            for line in (
+                *flowed(f"{clause.id}  [{clause.level.upper()}]", columns(), head="  "),
+                *flowed(first_sentence(clause.explanation), columns(), head="      "),
+            ):
+                click.echo(line)
     click.echo(f"\n{many(len(chosen), 'clause')}; `conformance explain ID` explains one")
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Final
 
 import click
 
@@ -23,6 +25,7 @@ from conformance.engine.log import LogWriter
 from conformance.engine.recorded import read_recorded, with_exchange
 from conformance.engine.session import Settings
 from conformance.engine.transcript import transcript
+from conformance.report.terminallayout import columns, flowed
 
 
 @click.command()
@@ -93,5 +96,19 @@ def command(
 def _show(views: Iterable[View]) -> None:
     for view in views:
         for line in transcript(view):
-            click.echo(line)
+            for part in _fitting(line, columns()):
+                click.echo(part)
         click.echo()
+
+
+_HEAD: Final = re.compile(r" *(?:0x[0-9a-f]+  )?")
+_RULER: Final = "─"
+
+
+def _fitting(line: str, width: int) -> list[str]:
+    """A line of a transcript in the width of the terminal: rulers become shorter, and texts go on below."""
+    if not line[width:].strip(_RULER):
+        return [line[:width]]
+    head = _HEAD.match(line)
+    size = head.end() if head is not None else 0
+    return [part.rstrip() for part in flowed(line[size:], width, head=line[:size], indent=size + 4)]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
+from typing import Final
 
 import click
 
@@ -13,6 +15,7 @@ from conformance.generate import materialise
 from conformance.generate.casetext import YAML, render
 from conformance.protocol import DEFAULT_PROTOCOL
 from conformance.records import Case, Column, Mode, Table, to_json
+from conformance.report.terminallayout import columns, flowed
 
 
 @click.command()
@@ -30,7 +33,17 @@ def command(*, name: str, as_json: bool, as_yaml: bool, corpus: Path) -> None:
         click.echo(escaped(json.dumps(to_json(case), indent=1, ensure_ascii=False)))
         return
     for line in describe(case):
-        click.echo(safe(line, 10 * len(line)))  # an escape has at most ten characters
+        text = safe(line, 10 * len(line))  # an escape has at most ten characters
+        head = _HEAD.match(text)
+        size = head.end() if head is not None else 0
+        for part in flowed(text[size:], columns(), head=text[:size], indent=max(size, _BELOW)):
+            click.echo(part)
+
+
+_HEAD: Final = re.compile(r"[a-z]+ {2,}| +")
+"""The label of a line, or the indent of one below it."""
+_BELOW: Final = 6
+"""The least indent of the rest of a long line."""
 
 
 def describe(case: Case) -> list[str]:

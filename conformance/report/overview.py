@@ -21,7 +21,6 @@ from conformance.report.card import print_card
 from conformance.report.readertable import by_reader, reader_lines
 from conformance.report.summary import (
     broken_cases,
-    combined_line,
     header,
     named_target,
     number_rows,
@@ -67,8 +66,6 @@ def print_overview(console: Console, result: Result, *, run: str | None = None) 
         say(console, f"{name:<{_LABEL}}", cut(text, most))
     if unjudged := _unjudged(result):
         say(console, f"{'cases':<{_LABEL}}", unjudged, style="yellow")
-    if result.combinations:
-        say(console, f"{'scenarios':<{_LABEL}}", combined_line(result))
     rows = number_rows(result.start, result.standings, judged=True)
     longest = max((len(name) for name, _ in rows), default=0)
     for place, (name, numbers) in enumerate(rows):

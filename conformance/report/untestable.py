@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from conformance.contain.text import many
+from conformance.contract.view import NOTHING_SHOWN
 from conformance.engine.outcomes import shape
 from conformance.engine.result import Result
 from conformance.records import BqType, Outcome
@@ -19,6 +20,9 @@ __all__ = ["untestable_lines"]
 
 MOST: Final = 4
 """The most lines for reasons; the complete report has all."""
+
+_NO_ANSWER: Final = "no answer showed what the clauses of the case are about"
+"""The reason of a clause that had nothing to judge, as one of a case."""
 
 _CHANGED: Final = re.compile(r"column '(?:[^'\\]|\\.)*' \((?:(?:REQUIRED|REPEATED) )?(?P<type>\w+)\): (?P<said>.*)")
 """The reason of :func:`conformance.targets.listing.verify` for a value that the target changed."""
@@ -37,6 +41,7 @@ def untestable_lines(result: Result) -> Iterator[str]:
         text = " ".join(one.text.split())
         found = _CHANGED.search(text)
         changed = found is not None and found["type"] in list(BqType)
+        text = _NO_ANSWER if text == NOTHING_SHOWN else text
         about = f"with {found['type']} columns: {found['said']}" if found is not None and changed else text
         key = f"with {found['type']}" if found is not None and changed else shape(_COLUMNS.sub("", text))
         words.setdefault(key, about)

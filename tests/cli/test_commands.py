@@ -244,6 +244,26 @@ class TestWords:
         assert {"projection.filter-may-use-other-columns  [MUST]", "errors.unknown-column-is-named  [MAY]"} <= {*lines}
         assert max(map(len, lines)) <= 60
 
+    @pytest.mark.parametrize("width", [60, 80, 120, 200])
+    @pytest.mark.parametrize(
+        "line",
+        [
+            *("clauses", "list targets", "list profiles", "show session.plain", "show types.record", "list cases"),
+            "replay session.plain --target broken --no-readers",
+        ],
+    )
+    @pytest.mark.usefixtures("user")
+    def test_no_line_of_a_long_text_is_wider_than_the_terminal(
+        self, monkeypatch: pytest.MonkeyPatch, line: str, width: int
+    ) -> None:
+        """A terminal would break it inside a word."""
+        monkeypatch.setenv("COLUMNS", str(width))
+
+        lines = conformance_(*line.split()).output.splitlines()
+
+        assert len(lines) > 5
+        assert [one for one in lines if len(one) > width] == []
+
     def test_a_rule_on_bytes_is_explained_with_its_source(self) -> None:
         """`replay` prints such a name next to the bytes, and it is no clause: users ask what it is worth."""
         output = conformance_("explain", "compression.empty-without-frame").output
