@@ -7,6 +7,7 @@ long, for a chapter is one page.
 from __future__ import annotations
 
 import collections
+import dataclasses
 import re
 from collections.abc import Callable, Iterator
 from typing import Any, Final, TypeAlias
@@ -496,24 +497,54 @@ def snapshot_time_is_not_ignored(asked: Asked) -> Iterator[Violation]:
         yield from later_rows(asked)
 
 
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class _Precise:
+    """A session with a precision of timestamps, beside a plain one of the same case; None for a refusal."""
+
+    call: int
+    read: SessionRead | None = None
+    plain: SessionRead | None = None
+    response: None = None
+
+
+def _precise(view: StorageView) -> list[_Precise]:
+    """Return the sessions with a precision whose types can be compared with those of a plain one, and the refusals.
+
+    What is wrong without the precision, too, is no effect of it.
+    """
+    plain = next((one for one in whole_sessions(view) if one.feature is Feature.PLAIN), None)
+    asked = _asking(lambda step: step.timestamps)(view)
+    refused = [_Precise(one.index) for one in asked if not isinstance(one, SessionRead)]
+    reads = [one for one in asked if isinstance(one, SessionRead)]
+    return [*(_Precise(one.call, one, plain) for one in reads if plain is not None), *refused]
+
+
 @clause(
     "session.timestamp-precision-spares-other-columns",
-    over=_asking(lambda step: step.timestamps),
+    over=_precise,
     source=(ARROW_PROTO, JAVA_LIVE_TEST, NODE_LIVE_TEST),
     breaks="clients that always ask for picoseconds: times of plain columns become texts, or other times",
 )
-def timestamp_precision_spares_other_columns(asked: Asked) -> Iterator[Violation]:
+def timestamp_precision_spares_other_columns(one: _Precise) -> Iterator[Violation]:
     """A ``picos_timestamp_precision`` changes the type of no column but those of type TIMESTAMP(12), or is refused.
 
     The table has no such column. The texts say that the precision applies to no other column; in live tests the plain
-    timestamps beside such a column kept their type.
+    timestamps beside such a column kept their type. The types are compared with those of a session of the same case
+    that asks for no precision: a type that is wrong in both is the finding of another clause.
     """
-    if isinstance(asked, SessionRead):
-        pairs = zip(asked.expected.schema, asked.got.schema, strict=False)
-        if changed := [got for expected, got in pairs if got.name == expected.name and got.type != expected.type]:
-            required = f"the types of a session without {asked.session.step.timestamps}, or a refusal"
-            shown = ", ".join(f"{field.name} as {field.type}" for field in changed)
-            yield Violation(required, shown, field="picos_timestamp_precision")
+    if one.read is None or one.plain is None:
+        return
+    right = {field.name: {field.type} for field in one.read.expected.schema}
+    for field in one.plain.got.schema:
+        right.setdefault(field.name, set()).add(field.type)
+    if changed := [field for field in one.read.got.schema if field.type not in right.get(field.name, {field.type})]:
+        # The class has neither the precision nor the types: an option that is wrongly applied is one fault.
+        shown = ", ".join(f"{field.name!r}: {field.type}" for field in changed)
+        yield Violation(
+            f"the types of a session without {one.read.session.step.timestamps!r}, or a refusal",
+            f"other types: {{{shown}}}",
+            field="picos_timestamp_precision",
+        )
 
 
 @once_per_view

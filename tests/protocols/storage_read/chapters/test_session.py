@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from conformance.contract import proto
-from conformance.records import CreateSession, Expect, ReadRows
+from conformance.engine.outcomes import finding_class
+from conformance.records import BqType, Column, CreateSession, Expect, Finding, Json, Outcome, ReadRows, Table
 from tests.contract.exchanges import (
     NOW,
     Answer,
@@ -215,3 +218,50 @@ def test_a_lifetime_is_shown_in_hours_with_their_parts() -> None:
 
     (finding,) = [finding for verdict in found for finding in verdict.findings]
     assert finding.observed == "1.50 h after it was made"
+
+
+PRECISE = Table(
+    (Column("n", BqType.INT64), Column("at", BqType.TIMESTAMP)),
+    tuple(Json({"n": n, "at": "2024-04-05T15:45:58.981123Z"}) for n in range(3)),
+)
+
+
+def precisely(plain: pa.DataType, precise: Mapping[str, pa.DataType]) -> list[Finding]:
+    """The findings on the precision of timestamps, where `at` comes in a type without it, and in others with it."""
+    either = Expect(codes=("OK", "UNIMPLEMENTED"), reason="not-offered")
+    asked = [CreateSession(form, timestamps=form, expect=either) for form in precise]
+    steps = [step for one in asked for step in (one, ReadRows(one.label))]
+    types = [plain, *precise.values()]
+
+    def change(answers: list[Answer]) -> None:
+        for made, read, kind in zip(answers[::2], answers[1::2], types, strict=True):
+            assert read.table is not None
+            table = read.table.set_column(1, "at", read.table.column("at").cast(kind))
+            made.responses[0].arrow_schema.serialized_schema = table.schema.serialize().to_pybytes()
+            read.send(table)
+
+    found = verdicts(case_of(CreateSession("plain"), ReadRows("plain"), *steps, table=PRECISE), change)
+    (verdict,) = [one for one in found if one.clause == "session.timestamp-precision-spares-other-columns"]
+    return list(verdict.findings)
+
+
+@pytest.mark.parametrize("kind", [pa.timestamp("us"), pa.timestamp("ns", "UTC"), pa.string()], ids=str)
+def test_a_type_that_is_wrong_without_the_precision_is_no_effect_of_it(kind: pa.DataType) -> None:
+    """A server that ignores the option has the types of its plain session, be they right or wrong."""
+    right = pa.timestamp("us", "UTC")
+
+    assert precisely(kind, dict.fromkeys(("MICROS", "NANOS", "PICOS"), kind)) == []
+    assert precisely(kind, {"MICROS": right}) == []
+
+
+def test_a_precision_that_changes_types_is_one_class() -> None:
+    """Whatever the precision and the type are, the option is applied to a column that it is not for."""
+    found = precisely(pa.timestamp("us"), {"NANOS": pa.timestamp("ns", "UTC"), "PICOS": pa.string()})
+
+    assert [one.observed for one in found] == [
+        "other types: {'at': timestamp[ns, tz=UTC]}",
+        "other types: {'at': string}",
+    ]
+    assert {finding_class(Outcome.FAIL, one) for one in found} == {
+        "fail: other types: <…> (required: the types of a session without '…', or a refusal)"
+    }
