@@ -57,7 +57,7 @@ _ONE = re.compile(
 )
 _PLURALS: Final = {"child": "children", "entry": "entries"}
 _NUMBER = re.compile(r"(?<![A-Za-z_\d])[-+]?\d[\d_]*(?:\.\d+)?(?:[eE][-+]?\d+)?")
-_HINT = re.compile(r"; byte-swapped it would be #")
+_HINT = re.compile(r"; byte-swapped it would be #| \(hint: [^()]*\)")
 _STATUS = re.compile(r"^([A-Z]+(?:_[A-Z]+)*): .*", re.DOTALL)
 _READERS: Final = "readers."
 _ON_CLIENTS: Final = "-client."
@@ -89,7 +89,7 @@ def shape(text: str) -> str:
     Of several lines only the first counts: databases and compilers repeat in the others what they were given.
 
     What varies with the data varies with nothing else: counts are in the plural, and a remark on the other byte order,
-    which only some numbers permit, is left out.
+    which only some numbers permit, is left out. So is a hint at what is behind it.
 
     >>> shape("row 3 of column 'a': expected 17, found 18")
     "row # of column '…': expected #, found #"

@@ -40,6 +40,7 @@ FINE = (Outcome.UNTESTABLE, "nothing in the exchange shows it")
         ("the bytes ff in slot 3", "the bytes # in slot #"),
         ("1 byte of metadata, 1 child, 1 such entry", "# bytes of metadata, # children, # such entries"),
         ("a length of -8; byte-swapped it would be 184", "a length of #"),
+        ("0 rows (hint: a library ends there); 8 rows missing", "# rows; # rows missing"),
         ("large-list<item: struct<a: int64>> of b'x'", "large-list<…> of '…'"),
         (r"a table's size 'it\'s' and a field's", "a table's size '…' and a field's"),
         (r'Error("field \"a\" of Union")', "Error('…')"),

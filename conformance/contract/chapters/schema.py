@@ -6,12 +6,12 @@ same rules bind the fields of a RECORD and the columns of the table.
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
 from conformance import wire
 from conformance.contract.clause import Violation, clause
+from conformance.contract.comparing.columnlists import names_listed
 from conformance.contract.comparing.declarations import LISTS, SECOND_FIELD, ColumnPair, Declared, about_columns
 from conformance.contract.mapping import EXTENSION_METADATA, EXTENSION_NAME, ITEM, RANGE_KEY, field_metadata
 from conformance.contract.messages import legible_schemas, per_schema
@@ -26,8 +26,6 @@ from conformance.contract.sources import (
 )
 from conformance.records import BqType, Mode
 
-MAX_LISTED: Final = 100
-"""The most names in a finding: longer lists help nobody, and each of very many findings would contain all names."""
 FIELD_METADATA_KEYS: Final = frozenset({EXTENSION_NAME, EXTENSION_METADATA, RANGE_KEY})
 """The metadata keys by which the service distinguishes types that share an Arrow type."""
 
@@ -44,7 +42,7 @@ def columns_present(declared: Declared) -> Iterator[Violation]:
         there = {column.name for column, _ in layer.partners()}
         for column in layer.columns:
             if column.name not in there:
-                names = _listed(field.name for field in layer.fields)
+                names = names_listed(field.name for field in layer.fields)
                 yield Violation(f"a field {column.name!r}", f"the fields {names}", _join(layer.path, column.name))
 
 
@@ -59,7 +57,7 @@ def columns_known(declared: Declared) -> Iterator[Violation]:
         known = {id(field): field.name for _, field in layer.partners()}
         for field in layer.fields:
             if id(field) not in known:
-                names = _listed(column.name for column in layer.columns)
+                names = names_listed(column.name for column in layer.columns)
                 again = f", {SECOND_FIELD} of this name" if field.name in known.values() else ""
                 yield Violation(f"no field but {names}", f"{field}{again}", _join(layer.path, field.name))
 
@@ -88,13 +86,7 @@ def order(declared: Declared) -> Iterator[Violation]:
         known = frozenset(wanted)
         got = [field.name for field in layer.fields if field.name in known]
         if sorted(got) == sorted(wanted) and got != wanted:
-            yield Violation(f"the order {_listed(wanted)}", f"the order {_listed(got)}", layer.path)
-
-
-def _listed(names: Iterable[str]) -> str:
-    """Return names as a list for people, cut after the first ``MAX_LISTED``."""
-    some = list(itertools.islice(names, MAX_LISTED + 1))
-    return str(some) if len(some) <= MAX_LISTED else f"{str(some[:MAX_LISTED])[:-1]}, …]"
+            yield Violation(f"the order {names_listed(wanted)}", f"the order {names_listed(got)}", layer.path)
 
 
 def _join(path: str, name: str) -> str:

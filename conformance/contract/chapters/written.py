@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from conformance.contain.parse import ForeignJsonError, parse_json
 from conformance.contract.clause import SEQUENCES, Role, Violation, clause
+from conformance.contract.comparing.columnlists import names_differ, names_listed
 from conformance.contract.ipc.written import (
     EXTENSION_METADATA,
     EXTENSION_NAME,
@@ -53,8 +54,8 @@ _clause = functools.partial(clause, over=written, breaks=LOST, profiles=SEQUENCE
 @_clause("written.names", source=SCHEMA_MESSAGE)
 def names(one: Written) -> Iterator[Violation]:
     """The columns have the given names, in their order; names may repeat, be empty and have any content."""
-    if one.found.names != one.schema.names:
-        yield Violation(f"the columns {_clip(one.schema.names)}", _clip(one.found.names))
+    if said := names_differ(one.schema.names, one.found.names):
+        yield Violation(f"the columns {names_listed(one.schema.names)}", f"{said}: {names_listed(one.found.names)}")
 
 
 @_clause("written.types", source=SCHEMA_MESSAGE)

@@ -15,7 +15,7 @@ from conformance.protocols.flight.contract import FLIGHT
 from conformance.protocols.flight.contract.arrowstream import first_is_no_schema, stream_violations
 from conformance.protocols.flight.contract.decoding import in_words
 from conformance.protocols.flight.contract.sources import FLIGHT_CLIENT, FLIGHT_PAGE, FLIGHT_PROTO
-from conformance.protocols.flight.contract.subjects import about, columns_of, listed, reads, without_dictionaries
+from conformance.protocols.flight.contract.subjects import about, columns_differ, listed, reads, without_dictionaries
 from conformance.protocols.flight.contract.view import FlightView, GetView
 from conformance.protocols.flight.records import FlightSqlStep
 from conformance.records import Level
@@ -179,8 +179,8 @@ def read_again_is_the_same(pair: _Again) -> Iterator[Violation]:
     assert before is not None
     assert after is not None
     one, other = without_dictionaries(before), without_dictionaries(after)
-    if columns_of(one.schema) != columns_of(other.schema):
-        yield Violation(f"the columns of the first read: {listed(one.schema)}", listed(other.schema))
+    if said := columns_differ(one.schema, other.schema):
+        yield Violation(f"the columns of the first read: {listed(one.schema)}", said)
         return
     match = match_rows(one, other)
     if match.missing or match.repeated or match.foreign or match.changed:

@@ -23,7 +23,7 @@ from conformance.protocols.flight.contract.sources import FLIGHT_PAGE, FLIGHT_PR
 from conformance.protocols.flight.contract.subjects import (
     about,
     asked_for,
-    columns_of,
+    columns_differ,
     is_damaged,
     listed,
     sent_rows,
@@ -124,8 +124,8 @@ def columns_are_kept(call: ExchangeView) -> Iterator[Violation]:
     The integration client of Arrow reads each batch of its echo as one of the schema that it sent.
     """
     wanted, came = sent_rows(call).schema, rows_sent_back(call).schema
-    if columns_of(wanted) != columns_of(came):
-        yield Violation(listed(wanted), listed(came))
+    if said := columns_differ(wanted, came):
+        yield Violation(f"the columns that were sent: {listed(wanted)}", said)
 
 
 @_rows("flight-exchange.nothing-is-lost", breaks="every client: rows are gone, and the status is OK")

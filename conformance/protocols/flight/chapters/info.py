@@ -16,7 +16,7 @@ from conformance.protocols.flight.contract import FLIGHT
 from conformance.protocols.flight.contract.decoding import Meaning, in_words, meaning_of, message_of
 from conformance.protocols.flight.contract.sources import FLIGHT_PAGE, FLIGHT_PROTO
 from conformance.protocols.flight.contract.sqlsubjects import executable
-from conformance.protocols.flight.contract.subjects import about, columns_of, infos, listed
+from conformance.protocols.flight.contract.subjects import about, columns_differ, columns_of, infos, listed
 from conformance.protocols.flight.contract.view import FlightCall, FlightView, GetView, InfoSeen
 from conformance.protocols.flight.records import FlightMethod, GetFlightInfo, GetSchema
 from conformance.records import Level
@@ -131,8 +131,8 @@ def schema_is_that_of_the_stream(schema: _Schema) -> Iterator[Violation]:
     for read in seen.reads:
         if read is None or read.table is None or not read.ok:
             continue
-        if columns_of(read.table.schema) != columns_of(stated):
-            yield Violation(f"the columns of the info: {listed(stated)}", listed(read.table.schema), call=read.index)
+        if said := columns_differ(stated, read.table.schema):
+            yield Violation(f"the columns of the info: {listed(stated)}", said, call=read.index)
 
 
 @about
@@ -252,8 +252,8 @@ def get_schema_agrees(pair: _Pair) -> Iterator[Violation]:
     Flight.proto, GetSchema: "This is used when a consumer needs the Schema of flight stream".
     """
     asked, stated = pair.asked.arrow, pair.stated.arrow
-    if asked is not None and stated is not None and columns_of(asked) != columns_of(stated):
-        yield Violation(f"the columns of GetFlightInfo: {listed(stated)}", listed(asked))
+    if asked is not None and stated is not None and (said := columns_differ(stated, asked)):
+        yield Violation(f"the columns of GetFlightInfo: {listed(stated)}", said)
 
 
 def _came(seen: InfoSeen) -> int:

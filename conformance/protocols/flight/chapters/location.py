@@ -15,7 +15,7 @@ from conformance.contract.sources import Inferred
 from conformance.protocols.flight.contract import FLIGHT
 from conformance.protocols.flight.contract.decoding import AT
 from conformance.protocols.flight.contract.sources import FLIGHT_PAGE, FLIGHT_PROTO
-from conformance.protocols.flight.contract.subjects import about, columns_of, without_dictionaries
+from conformance.protocols.flight.contract.subjects import about, columns_differ, without_dictionaries
 from conformance.protocols.flight.contract.view import FlightView, GetView
 from conformance.records import Level
 
@@ -209,7 +209,7 @@ def places_are_equivalent(pair: _TwoPlaces) -> Iterator[Violation]:
     assert pair.other.table is not None
     one, other = without_dictionaries(pair.one.table), without_dictionaries(pair.other.table)
     match = match_rows(one, other)
-    if columns_of(one.schema) != columns_of(other.schema):
-        yield Violation("the columns of the other place", ", ".join(other.schema.names))
+    if said := columns_differ(one.schema, other.schema):
+        yield Violation("the columns of the other place", said)
     elif match.missing or match.repeated or match.foreign or match.changed:
         yield Violation(f"the {many(one.num_rows, 'row')} of the other place", f"{many(other.num_rows, 'row')}, others")

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from conformance.contain.text import many
 from conformance.contract.clause import Role, Violation, clause
+from conformance.contract.comparing.columnlists import names_differ, names_listed
 from conformance.contract.comparing.matching import RowMatch, match_rows, show_row
 from conformance.contract.sources import Inferred
 from conformance.contract.view import View
@@ -93,8 +94,8 @@ def columns_are_named(one: SqlAnswer) -> Iterator[Violation]:
     """
     assert one.columns is not None
     wanted, came = one.columns
-    if [name.casefold() for name in came] != [name.casefold() for name in wanted]:
-        yield Violation(", ".join(wanted), ", ".join(came) or "no columns", call=one.call)
+    if said := names_differ(*([name.casefold() for name in names] for names in one.columns)):
+        yield Violation(f"the columns {names_listed(wanted)}", f"{said}: {names_listed(came)}", call=one.call)
 
 
 def _in_order(view: View) -> list[SqlAnswer]:

@@ -14,6 +14,7 @@ import pyarrow as pa
 from conformance import wire
 from conformance.contain.text import many
 from conformance.contract.clause import Role, Violation, clause
+from conformance.contract.comparing.columnlists import names_differ, names_listed
 from conformance.contract.sources import Inferred
 from conformance.contract.view import View
 from conformance.protocols.flight.contract import FLIGHT
@@ -242,7 +243,8 @@ def table_is_listed(one: Described) -> Iterator[Violation]:
     """
     name = _pattern(one)
     if name.casefold() not in map(str.casefold, _names(one)):
-        yield Violation(f"the table {name}", f"{many(len(one.rows), 'row')}: {', '.join(_names(one)[:5])}")
+        # In brackets: what other tables there are says nothing of the fault.
+        yield Violation(f"the table {name!r}", f"{many(len(one.rows), 'row')}: {_names(one)[:5]}")
 
 
 @_clause(
@@ -304,8 +306,8 @@ def table_schema_has_the_columns(one: Described) -> Iterator[Violation]:
         if read is None or name.casefold() != _pattern(one).casefold():
             continue
         came = [field.name for field in read.fields]
-        if [field.casefold() for field in came if field] != [field.casefold() for field in wanted]:
-            yield Violation(", ".join(wanted), ", ".join(map(str, came)) or "no columns")
+        if said := names_differ([name.casefold() for name in wanted], [name.casefold() for name in came if name]):
+            yield Violation(f"the columns {names_listed(wanted)}", f"{said}: {names_listed(map(str, came))}")
 
 
 # --- SqlInfo ------------------------------------------------------------------------------------------

@@ -18,9 +18,8 @@ from conformance.contract.view import View
 from conformance.protocols.flight.contract.subjects import (
     PutTable,
     about,
-    columns_of,
+    columns_differ,
     is_damaged,
-    listed,
     sent_rows,
     stored,
     without_dictionaries,
@@ -100,8 +99,8 @@ def _whole(kept: PutTable) -> pa.Table:
 
 def difference(sent: pa.Table, came: pa.Table) -> str:
     """Return what tells the rows that came from those that were sent; "" if nothing does."""
-    if columns_of(sent.schema) != columns_of(came.schema):
-        return f"the columns {listed(came.schema)}"
+    if columns := columns_differ(sent.schema, came.schema):
+        return f"the columns {columns}"
     match = match_rows(sent, came)
     said = []
     if match.missing:

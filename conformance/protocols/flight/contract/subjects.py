@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Final, TypeVar
+from typing import Final, TypeAlias, TypeVar
 
 import pyarrow as pa
 
+from conformance.contract.comparing.columnlists import names_differ, names_listed
 from conformance.contract.comparing.matching import shape
 from conformance.contract.raised import remembered_property
 from conformance.contract.view import View, once_per_view
@@ -24,6 +25,7 @@ __all__ = [
     "about",
     "answered_calls",
     "asked_for",
+    "columns_differ",
     "columns_of",
     "infos",
     "is_damaged",
@@ -39,6 +41,7 @@ __all__ = [
 ]
 
 T = TypeVar("T")
+_Column: TypeAlias = tuple[str, object]
 
 CODES: Final = frozenset(
     {
@@ -212,14 +215,33 @@ def _joined(path: tuple[str, ...]) -> str:
     return "/".join(filter(None, path))
 
 
-def columns_of(schema: pa.Schema) -> list[tuple[str, object]]:
+def columns_of(schema: pa.Schema) -> list[_Column]:
     """Return names and types of the columns; nullability, metadata and dictionary encoding are left out."""
     return [(field.name, shape(_value_type(field.type))) for field in schema]
 
 
 def listed(schema: pa.Schema) -> str:
-    """Return names and types of the columns for people."""
-    return ", ".join(f"{field.name!r}: {field.type}" for field in schema) or "no columns"
+    """Return names and types of the columns for people; in braces, so that they are no part of a class of failure."""
+    shown = ", ".join(f"{field.name!r}: {field.type}" for field in schema)
+    return f"{{{shown}}}" if shown else "no columns"
+
+
+def columns_differ(wanted: pa.Schema, came: pa.Schema) -> str:
+    """Return what tells the columns that came from those wanted, and then all of them; "" if nothing does.
+
+    What :func:`columns_of` leaves out is no difference.
+    """
+    one, other = columns_of(wanted), columns_of(came)
+    if one == other:
+        return ""
+    said = names_differ(wanted.names, came.names)
+    if not said:
+        said = f"with another type of {names_listed(name for (name, _), _ in _unequal(one, other))}"
+    return f"{said}: {listed(came)}"
+
+
+def _unequal(one: Sequence[_Column], other: Sequence[_Column]) -> Iterator[tuple[_Column, _Column]]:
+    return ((left, right) for left, right in zip(one, other, strict=True) if left != right)
 
 
 def _value_type(kind: pa.DataType) -> pa.DataType:

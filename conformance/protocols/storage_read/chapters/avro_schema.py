@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from conformance.contract import mapping
 from conformance.contract.clause import PROFILES, AtCall, Violation, clause
+from conformance.contract.comparing.columnlists import names_differ, names_listed
 from conformance.contract.comparing.expected import expected_columns
 from conformance.contract.rules import must, rule_clauses, should
 from conformance.contract.sources import (
@@ -177,13 +178,9 @@ def fields_are_the_columns(declared: DescribedSchema) -> Iterator[Violation]:
 
 def _fields(columns: Sequence[Column], record: AvroRecord, path: str) -> Iterator[Violation]:
     wanted, came = [column.name for column in columns], [field.display or field.name for field in record.fields]
-    if wanted != came:
-        yield Violation(f"the fields {_listed(wanted)}", f"the fields {_listed(came)}", field=path or "avro_schema")
-
-
-def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(names[:12])
-    return f"{shown}, …" if len(names) > 12 else shown
+    if said := names_differ(wanted, came):
+        observed = f"the fields {said}: {names_listed(came)}"
+        yield Violation(f"the fields {names_listed(wanted)}", observed, field=path or "avro_schema")
 
 
 @clause(

@@ -7,6 +7,7 @@ from typing import Final
 
 from conformance.contract.clause import Violation, clause
 from conformance.contract.closed import Feature
+from conformance.contract.comparing.columnlists import names_differ
 from conformance.contract.sources import GUIDE, STREAM_PROTO, TABLE_SCHEMAS
 from conformance.contract.view import once_per_view
 from conformance.protocols.storage_read.contract.endings import serves
@@ -95,8 +96,8 @@ def new_session_has_those_of_the_table(whole: SessionRead) -> Iterator[Violation
     name.
     """
     wanted, came = whole.expected.schema.names, whole.got.schema.names
-    if wanted != came:
-        yield Violation(f"the columns {wanted}", f"the columns {came}", field="schema")
+    if said := names_differ(wanted, came):
+        yield Violation(f"the columns {wanted}", f"the columns {said}: {came}", field="schema")
 
 
 @clause(

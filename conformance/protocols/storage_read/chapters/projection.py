@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from conformance.contract.clause import Violation, clause
 from conformance.contract.closed import Feature, Paths
+from conformance.contract.comparing.columnlists import names_differ
 from conformance.contract.comparing.declarations import SECOND_FIELD
 from conformance.contract.comparing.expected import expected_columns
 from conformance.contract.comparing.matching import row_hashes, shape
@@ -240,10 +241,9 @@ def path_inside_a_selected_record(session: SessionView) -> Iterator[Violation]:
     not recorded.
     """
     wanted, came = _names(session)
-    if wanted != came:
-        yield Violation(
-            f"the columns {wanted}, or a refusal", f"the columns {came}{_again(came)}", field="arrow_schema"
-        )
+    if said := names_differ(wanted, came):
+        observed = f"the columns {said}: {came}{_again(came)}"
+        yield Violation(f"the columns {wanted}, or a refusal", observed, field="arrow_schema")
     else:
         columns = expected_columns(session.columns, session.step.selected_fields)
         yield from _children_differ(columns or (), _fields(session) or ())
@@ -265,7 +265,8 @@ def case_does_not_matter(session: SessionView) -> Iterator[Violation]:
     elif _fields(session) is not None:
         wanted, came = _names(session)
         if sorted(wanted) != sorted(came):
-            yield Violation(f"the columns {wanted}", f"the columns {came}{_again(came)}", field="arrow_schema")
+            said = names_differ(wanted, came)
+            yield Violation(f"the columns {wanted}", f"the columns {said}: {came}{_again(came)}", field="arrow_schema")
 
 
 @clause(
@@ -282,7 +283,8 @@ def a_name_twice_gives_no_column_twice(session: SessionView) -> Iterator[Violati
     """
     wanted, came = _names(session)
     if sorted(wanted) != sorted(came):
-        yield Violation(f"the columns {wanted}, or a refusal", f"the columns {came}", field="arrow_schema")
+        observed = f"the columns {names_differ(wanted, came)}: {came}"
+        yield Violation(f"the columns {wanted}, or a refusal", observed, field="arrow_schema")
 
 
 def _selected(call: StorageCall) -> list[str]:
