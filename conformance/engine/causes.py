@@ -35,6 +35,9 @@ __all__ = ["Cause", "causes"]
 SERVED: Final = "status OK"
 """How the requirement of a clause begins that judges whether a request is served."""
 
+PERMITTED: Final = "a status other than OK"
+"""How the requirement of a clause begins that judges whether a bad request is refused."""
+
 PLAIN: Final = ("values.*", "types.*", "restriction.*", "combination.*", "history.*", "buffers.size", "*-is-refused",
                 "offsets.inside-*", "offsets.between-*", "offsets.last-row", "offsets.end-yields-*",
                 "body.offsets-*")  # fmt: skip
@@ -64,6 +67,7 @@ class Cause:
     that fail because of it, since its repair repairs both. ``own`` are the deviations on the cases of this cause,
     ``echoes`` those of other clauses that follow from it. ``blocks`` are the clauses that no case judged because of it,
     or whose passes show nothing because of it (:data:`conformance.engine.standing.SHOWN_WITH`).
+    ``cases`` are those with one of ``own``, ``failing`` has those of ``echoes``, too.
     ``smallest`` is the case with the fewest rows, columns and steps of those that show the first of ``own``, ``replay``
     its argument, and ``call`` the call of it that shows that. ``contrast`` says what sets the findings apart from what
     is right in the same run.
@@ -86,6 +90,11 @@ class Cause:
     def clause(self) -> str:
         """The first clause of the cause; the case as a whole only if no clause reports it."""
         return _clause(self.own)
+
+    @property
+    def failing(self) -> frozenset[str]:
+        """The cases that fail because of it: its own, and those of its echoes."""
+        return frozenset(case_id for part in (*self.own, *self.echoes) for case_id in part.cases)
 
     @property
     def by_echo(self) -> bool:
@@ -116,7 +125,9 @@ class _Group:
 def causes(result: Result) -> tuple[Cause, ...]:
     """The causes of a result's failures, those to fix first at the beginning.
 
-    MUST comes before SHOULD before MAY, by the gravest of what a cause is and what follows from it. Then the causes
+    MUST comes before SHOULD before MAY, by the gravest of what a cause is and what follows from it. Of one level, a bad
+    request that is not refused comes last: it hurts clients with a defect of their own, and wrong or missing data hurts
+    every client. Then the causes
     come by what their repair gains: the cases that fail because of them, and the clauses that they keep from being
     judged, each of which counts as ten cases. What drawn histories of calls show counts half, because another clause
     names a fault more plainly than one that judges everything again. A clause of :data:`BOTH` comes after those on one
@@ -130,10 +141,10 @@ def causes(result: Result) -> tuple[Cause, ...]:
 
     def order(one: Cause) -> tuple[float, ...]:
         asked = CLAUSES[one.clause].question if one.clause in CLAUSES else None
-        gain = (len(_failing(one)) + BLOCKED * len(one.blocks)) / (2 if matches(one.clause, DRAWN) else 1)
+        gain = (len(one.failing) + BLOCKED * len(one.blocks)) / (2 if matches(one.clause, DRAWN) else 1)
         if any(matches(clause, BOTH.get(one.clause, ())) for clause in failing):
             gain = 0
-        return questions.index(asked), levels.index(one.level), -gain
+        return questions.index(asked), levels.index(one.level), _lets_pass(one), -gain
 
     return tuple(sorted(made, key=order))
 
@@ -262,7 +273,7 @@ class _Grouping:
         replays = {part.cases[0]: part.replay for part in own}
         return Cause(
             key=f"{clause}~{hashlib.sha256(group.basis.encode()).hexdigest()[:4]}",
-            title=group.refusal.title if group.refusal is not None else _title(own[0]) + _also(own),
+            title=_title_of(group.refusal, own[0]) if group.refusal is not None else _title(own[0]) + _also(own),
             outcome=min((part.outcome for part in own), key=RANK.index),
             level=_strongest((*own, *echoes)),
             own=own,
@@ -295,14 +306,29 @@ class _Grouping:
         return (*group.refusal.facts, *([declaring(profile)] if absent else []), *told)
 
     def _kept_from_judgement(self, group: _Group) -> Iterator[str]:
-        """The clauses that the group blocks on a case and that no case judged, and those whose passes do not count
-        because of a clause that the group keeps from passing on more cases than any other group does.
+        """The clauses that no case judged and that the group blocks on as many cases as any other group does, and those
+        whose passes do not count because of a clause that the group keeps from passing on more cases than any other.
+
+        A refused type that is behind another fault in one case of twenty is not there after the repair of that fault.
         """
-        yield from (clause for clause in group.blocks if self._unjudged(clause))
+        yield from (
+            clause
+            for clause, on in group.blocks.items()
+            if self._unjudged(clause) and len(on) == self._most_blocked[clause]
+        )
         most = {
             twin for twin in self._shown_with if group is max(self.groups.values(), key=lambda one: _kept(one, twin))
         }
         yield from (clause for twin in most for clause in self._shown_with[twin])
+
+    @cached_property
+    def _most_blocked(self) -> Mapping[str, int]:
+        """For each blocked clause the most cases on which one group blocks it."""
+        found: dict[str, int] = {}
+        for group in self.groups.values():
+            for clause, on in group.blocks.items():
+                found[clause] = max(found.get(clause, 0), len(on))
+        return found
 
     def _unjudged(self, clause: str) -> bool:
         outcomes = self._result.by_clause.get(clause, ())
@@ -345,9 +371,13 @@ class _Grouping:
         return dataclasses.replace(part, text=text, cases=cases, replay=case.replay, finding=finding, evidence=shown)
 
 
-def _failing(cause: Cause) -> set[str]:
-    """The cases of a cause and of its echoes."""
-    return {case_id for part in (*cause.own, *cause.echoes) for case_id in part.cases}
+def _lets_pass(cause: Cause) -> bool:
+    """True if all of a cause and of its echoes is that bad requests are served.
+
+    What a finding requires says so of the clauses of every protocol; with an echo that is more, the fault reaches data.
+    """
+    parts = (*cause.own, *cause.echoes)
+    return all(one.finding is not None and one.finding.required.startswith(PERMITTED) for one in parts)
 
 
 def _plainness(part: Deviation) -> tuple[bool, bool, int, bool]:
@@ -407,6 +437,13 @@ def _also(own: Sequence[Deviation]) -> str:
     others = dict.fromkeys(clause for one in own for clause in one.clauses)
     others.pop(own[0].clause, None)
     return f"; also {', '.join(others)}" if others and own[0].finding is not None else ""
+
+
+def _title_of(refusal: RefusedCalls, shown: Deviation) -> str:
+    """The title of a refusal with the text of the case that a report shows of it, if its clause is on that."""
+    if shown.finding is None or not shown.finding.required.startswith(SERVED):
+        return refusal.title
+    return dataclasses.replace(refusal, text=first_line(shown.text)).title
 
 
 def _title(deviation: Deviation) -> str:

@@ -97,6 +97,15 @@ _TABLE: Final[Sequence[tuple[tuple[str, ...], tuple[str, ...], Place]]] = (
     (("types.*",), ("types.known",), Place.FIELD),
     # A column that has another name is missing, and is a field that nobody knows.
     (("schema.columns-present",), ("schema.columns-known",), Place.RECORD),
+    # A server that sends another format than it was asked for does so in the schema, in the rows, and in what it says;
+    # nobody can count the rows of the format that does not come.
+    (("session.schema-is-of-the-format",), ("rows.payload-is-of-the-format", "session.data-format-is-echoed"),
+     Place.SESSION),
+    (("rows.payload-is-of-the-format",), ("avro.*",), Place.SESSION),
+    # A session that lacks a selected column has none of the rows with it, and one without columns has batches of no
+    # length.
+    (("projection.all-the-selected", "projection.case-does-not-matter", "projection.path-inside-a-selected-record"),
+     ("rows.none-is-missing", "rows.every-batch-has-rows"), Place.SESSION),
     # Rows that a read lost or invented are so for every clause that counts them, and wrong values next to them have
     # no row to be compared with.
     (ROWS, ("rows.row-count-is-true", "values.*", "abandon.later-read-is-whole", "responses.*-arrive", "snapshot.*",

@@ -63,7 +63,7 @@ def print_card(console: Console, number: int, cause: Cause, replay: str, explain
 
 def _head(number: int, cause: Cause, width: int) -> Line:
     call = f", call {cause.call}" if cause.call is not None else ""
-    more = f", {many(len(cause.cases), 'case')}" if len(cause.cases) > 1 else ""
+    more = f", {many(len(cause.failing), 'case')}" if len(cause.failing) > 1 else ""
     more += f", blocks {many(len(cause.blocks), 'clause')}" if cause.blocks else ""
     more += f", {cause.own[0].frequency}" if cause.own[0].frequency else ""
     level = f"  {cause.level.upper()}{' by an echo' if cause.by_echo else ''}{_role(cause)}"

@@ -85,7 +85,7 @@ def print_overview(console: Console, result: Result, *, run: str | None = None) 
 def print_concise(console: Console, result: Result) -> None:
     """Print a line for each cause, and the verdict: its number, level, key, cases and title."""
     for number, cause in enumerate(causes(result), 1):
-        others = f" +{len(cause.cases) - 1}" if len(cause.cases) > 1 else ""
+        others = f" +{len(cause.failing) - 1}" if len(cause.failing) > 1 else ""
         line = f"{number} {cause.level.upper()} {cause.key} {cause.smallest}{others}: {' '.join(cause.title.split())}"
         console.print(Text(cut(line, console.width)))
     for line in _others(result):
@@ -110,7 +110,7 @@ def _print_causes(console: Console, result: Result, found: Sequence[Cause], run:
             about = cause.clause if run is None else f"{log}{number}"
             print_card(console, number, cause, replay_command(result, cause), f"{_EXPLAIN}{about}")
             continue
-        reach = many(len(cause.cases), "case")
+        reach = many(len(cause.failing), "case")
         if cause.blocks:
             reach = f"blocks {many(len(cause.blocks), 'clause')}, {reach}"
         head = f"{number:>2} {cause.level.upper():<6} "

@@ -124,7 +124,7 @@ def _print_failed(console: Console, result: Result) -> None:
         parts = (*cause.own, *cause.echoes)
         if len(parts) > 1 or cause.blocks:
             console.print()
-            say(console, f"cause {number} {cause.key} ", _reach(cause), indent=4)
+            say(console, f"cause {number} {cause.key} ", _reach(cause, parts), indent=4)
             _print_facts(console, (*_about(cause), ("smallest", cause.smallest)))
         for deviation in parts:
             print_deviation(console, deviation, replay_command(result, deviation))
@@ -142,7 +142,7 @@ def print_cause(console: Console, report: Report, cause: CauseResult) -> None:
 
     Of the echoes only the first line is printed; they need no work of their own.
     """
-    say(console, f"{cause.key} ", _reach(cause), indent=4)
+    say(console, f"{cause.key} ", _reach(cause, report.parts([*cause.own, *cause.echoes])), indent=4)
     _print_facts(console, _about(cause))
     if cause.blocks:
         _print_facts(console, [("blocked", ", ".join(cause.blocks))])
@@ -156,10 +156,10 @@ def print_cause(console: Console, report: Report, cause: CauseResult) -> None:
         print_deviation(console, deviation, deviation.replay)
 
 
-def _reach(cause: Cause | CauseResult) -> str:
-    """The level of a cause, and how far it reaches."""
+def _reach(cause: Cause | CauseResult, parts: Iterable[Deviation]) -> str:
+    """The level of a cause, and how far it reaches: the cases are those of all its ``parts``, echoes among them."""
     counts = (
-        many(len(cause.cases), "case"),
+        many(len({case_id for part in parts for case_id in part.cases}), "case"),
         *([f"blocks {many(len(cause.blocks), 'clause')}"] if cause.blocks else []),
         *([many(len(cause.echoes), "echo", "echoes")] if cause.echoes else []),
     )
