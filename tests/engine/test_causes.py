@@ -538,3 +538,74 @@ def test_unimplemented_leads_to_what_is_not_offered(asked: str, said: str, named
     assert [sentence for sentence in cause.contrast if "not_offered" in sentence] == (
         [f"if the server does not offer this, the target file says {named}"] if named else []
     )
+
+
+def test_a_bad_request_that_is_served_comes_after_wrong_data() -> None:
+    """It hurts clients with a defect of their own, however many cases show it."""
+    lets = "a status other than OK for an offset beyond the end"
+    cases = [
+        *(judged(name, fails(name, "offsets.beyond-the-end-is-refused", "OK", required=lets)) for name in "abc"),
+        judged("d", fails("d", "values.date")),
+        judged("e", fails("e", "offsets.negative-is-refused", "OK", required=lets)),
+        judged("f", fails("f", "compression.zstd-is-applied")),
+    ]
+
+    assert [cause.clause for cause in found(*cases)] == [
+        "values.date",
+        "offsets.beyond-the-end-is-refused",
+        "compression.zstd-is-applied",
+        "offsets.negative-is-refused",
+    ]
+
+
+def test_the_cases_of_echoes_count() -> None:
+    """What follows from a cause is gone when it is repaired."""
+    cases = [
+        judged("a", fails("a", "session.restriction-is-not-ignored", "1 other row")),
+        *(judged(name, fails(name, "restriction.comparison", "1 other row")) for name in "bc"),
+    ]
+
+    (cause,) = found(*cases)
+    assert (cause.cases, cause.failing) == (("a",), {"a", "b", "c"})
+
+
+def test_a_format_that_was_not_asked_for_is_one_cause() -> None:
+    """Arrow comes where AVRO was asked for: in the schema, in the echo, in the rows, and so nobody counts Avro rows."""
+    requests = Request(0, "CreateReadSession", ()), Request(1, "ReadRows", (), session=0)
+    verdicts = [
+        fails("a", "session.data-format-is-echoed", "data_format 2"),
+        fails("a", "session.schema-is-of-the-format", "arrow_schema"),
+        fails("a", "rows.payload-is-of-the-format", "arrow_record_batch", call=1),
+        fails("a", "avro.offset-leaves-the-rest", "70 rows", call=1),
+    ]
+
+    (cause,) = found(with_requests(judged("a", *verdicts), *requests))
+    assert (cause.clause, len(cause.echoes)) == ("session.schema-is-of-the-format", 3)
+
+
+def test_rows_of_columns_that_do_not_come_are_an_echo_in_their_session_alone() -> None:
+    """Rows that are missing from another session have a reason of their own."""
+    requests = [Request(at, "CreateReadSession", ()) for at in (0, 1)]
+    verdicts = [
+        fails("a", "projection.all-the-selected", "the columns ['place'] missing"),
+        fails("a", "rows.none-is-missing", "4 of 4 rows missing"),
+    ]
+    other = fails("b", "rows.none-is-missing", "1 of 4 rows missing", call=1)
+
+    assert names(found(with_requests(judged("a", *verdicts), *requests))) == [["projection.all-the-selected"]]
+    both = found(with_requests(judged("a", *verdicts), *requests), with_requests(judged("b", other), *requests))
+    assert {cause.clause for cause in both} == {"projection.all-the-selected", "rows.none-is-missing"}
+
+
+def test_the_title_of_a_refusal_has_the_text_of_the_case_it_names() -> None:
+    """Two texts of one class are one cause; its title and its first deviation have to say the same."""
+    large, small = (
+        refusal(name, said=f"UNKNOWN: no '{what}'", clause="session.plain-request-is-served")
+        for name, what in (("a", "GEOGRAPHY"), ("b", "JSON"))
+    )
+    small = dataclasses.replace(small, shape=CaseShape(1, 1, 1, ()))
+
+    (cause,) = found(large, small)
+    assert cause.smallest == "b"
+    assert cause.title.endswith(cause.own[0].text)
+    assert "JSON" in cause.title
