@@ -51,7 +51,7 @@ CEILINGS: Final[Mapping[str, int]] = {
     "formats": 40,
     "generate": 336,
     "protocol.py": 4,
-    "protocols": 1736,
+    "protocols": 1_976,  # nine clauses on query results more
     "records": 156,
     "targets": 4,
     "wire": 2330,

@@ -132,7 +132,7 @@ def serving(asked: QuerySet) -> Iterator[Serving]:
 def _probe(case: Case) -> Case | None:
     """The case with its query as every client can ask it, and reads of its stream; None if it has no query."""
     step = next((one for one in case.steps if isinstance(one, RunQuery)), None)
-    if step is None or case.isolated or step.statement in WITH_PARAMETER:
+    if step is None or case.isolated or step.statement in (*WITH_PARAMETER, QueryStatement.UNQUALIFIED):
         return None  # a client gets the text of the query alone
     # A job is optional, because Google's client leaves it to the server.
     query = RunQuery(statement=step.statement, optional_job=True)

@@ -77,7 +77,7 @@ def request_is_served(query: QueryView) -> Iterator[Violation]:
     over=lambda view: [call for call in selects(view) if call.step.statement is QueryStatement.UNQUALIFIED],
     source=DISCOVERY,
     level=Level.SHOULD,
-    breaks="clients with a default dataset, as QueryJobConfig of google-cloud-bigquery (Python) has one",
+    breaks="clients with a default dataset: a table of another one has this name, or none has",
 )
 def default_dataset_is_used(query: QueryView) -> Iterator[Violation]:
     """A table that a query names without its dataset is that of ``defaultDataset``."""

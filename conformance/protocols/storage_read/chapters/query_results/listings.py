@@ -60,7 +60,7 @@ def listing_begins_at_the_index(call: ListingView) -> Iterator[Violation]:
     over=lambda view: [call for call in listings(view) if call.answer is not None and call.complete],
     source=DISCOVERY,
     level=Level.SHOULD,
-    breaks="clients that read as far as totalRows; google-cloud-bigquery (Python): total_rows of a query it waited for",
+    breaks="clients that read as far as totalRows, or show it",
 )
 def listing_total_is_true(call: ListingView) -> Iterator[Violation]:
     """``totalRows`` of jobs.getQueryResults is the number of rows of the result, however few of them it lists.
@@ -78,7 +78,7 @@ def listing_total_is_true(call: ListingView) -> Iterator[Violation]:
     over=lambda view: [call for call in listings(view) if call.rows is not None and call.step.most is not None],
     source=DISCOVERY,
     level=Level.SHOULD,
-    breaks="google-cloud-bigquery 3.47.0 (Python), which asks for no rows while it waits, and gets all of them",
+    breaks="google-cloud-bigquery 3.47.0 (Python), which asks for no rows while it waits (from its source)",
 )
 def listing_keeps_the_maximum(call: ListingView) -> Iterator[Violation]:
     """jobs.getQueryResults lists at most ``maxResults`` rows, and none for 0."""

@@ -41,7 +41,7 @@ def statement_without_rows_has_no_arrow(query: QueryView) -> Iterator[Violation]
     over=lambda view: [change for change in changes(view) if not change.again],
     source=DISCOVERY,
     level=Level.SHOULD,
-    breaks="clients that ask how many rows a statement changed: num_dml_affected_rows in Python",
+    breaks="clients that ask how many rows a statement changed",
 )
 def statement_counts_its_rows(change: Change) -> Iterator[Violation]:
     """``numDmlAffectedRows`` of INSERT and DELETE is the number of rows that they changed; absent, it is 0."""
@@ -55,7 +55,7 @@ def statement_counts_its_rows(change: Change) -> Iterator[Violation]:
     over=lambda view: [change for change in changes(view) if change.again],
     source=DISCOVERY,
     level=Level.SHOULD,
-    breaks="google-cloud-bigquery (Python), which sends a query again after a lost connection: rows come twice",
+    breaks="clients that send a query again after a lost connection: rows come twice",
 )
 def repetition_runs_once(change: Change) -> Iterator[Violation]:
     """A statement that a client sends again, with the same ``requestId``, has changed its table once.

@@ -246,3 +246,21 @@ class ReadHasCodecOfQuery(ReadService):
 
     def stream_codec(self, asked: RunOfQuery, codec: str) -> str:
         return asked.codec if codec else codec
+
+
+@behaviour_mutant(
+    "query-results.zero-maximum-empties-the-stream",
+    kills="query-results.stream-has-the-rows-from-the-offset",
+    also=IN_ROWS,
+    source=PYTHON,
+)
+class ZeroMaximumEmptiesStream(ReadService):
+    """A query for a page of no rows has a result of no rows."""
+
+    def stream_rows(self, asked: RunOfQuery) -> pa.Table:
+        rows = super().stream_rows(asked)
+        return rows.slice(rows.num_rows) if asked.body.get("maxResults") == 0 else rows
+
+    def check_offset(self, stream: Stream, offset: int) -> None:
+        if stream.rows.num_rows or "/jobs/" not in stream.name:
+            super().check_offset(stream, offset)
