@@ -25,7 +25,7 @@ from conformance.report.summary import (
     named_target,
     number_rows,
     replay_command,
-    untestable_cases,
+    unjudged_cases,
     verdict_line,
 )
 from conformance.report.terminal import say
@@ -92,7 +92,7 @@ def _about(result: Result) -> Iterator[tuple[str, str]]:
 
 def _unjudged(result: Result) -> str:
     """How many cases could not be judged, if they are too many for a word at the end alone; else empty."""
-    count, cases = untestable_cases(result), len(result.cases)
+    count, cases = unjudged_cases(result), len({case.case_id for case in result.cases})
     if count <= MANY * cases:
         return ""
     return f"{count} of {cases} could not be judged ({100 * count // cases} %), and the reasons are below"

@@ -44,6 +44,7 @@ __all__ = [
     "section_of",
     "section_place",
     "summarise",
+    "unjudged_cases",
     "untestable_cases",
     "verdict_line",
 ]
@@ -355,6 +356,12 @@ def _lasting(seconds: float) -> str:
 def untestable_cases(result: Result) -> int:
     """The number of cases that could not be judged, at least in part."""
     return len({case for item in result.listed(Outcome.UNTESTABLE) for case in item.cases})
+
+
+def unjudged_cases(result: Result) -> int:
+    """The number of these cases on which no clause was judged."""
+    judged = {case.case_id for case in result.cases for one in case.verdicts if one.outcome not in NOT_JUDGED}
+    return len({case for item in result.listed(Outcome.UNTESTABLE) for case in item.cases} - judged)
 
 
 def broken_cases(result: Result) -> int:

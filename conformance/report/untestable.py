@@ -15,6 +15,7 @@ from conformance.contract.view import NOTHING_SHOWN
 from conformance.engine.outcomes import shape
 from conformance.engine.result import Result
 from conformance.records import BqType, Outcome
+from conformance.report.summary import unjudged_cases
 
 __all__ = ["untestable_lines"]
 
@@ -48,7 +49,9 @@ def untestable_lines(result: Result) -> Iterator[str]:
         cases.setdefault(key, {}).update(dict.fromkeys(one.cases))
     if not cases:
         return
-    yield f"{many(len(set().union(*cases.values())), 'case')} could not be judged (untestable):"
+    count = len(set().union(*cases.values()))
+    part = "" if count == unjudged_cases(result) else ", or not in full"
+    yield f"{many(count, 'case')} could not be judged{part} (untestable):"
     by_count = sorted(cases, key=lambda key: -len(cases[key]))
     for key in by_count[:MOST]:
         others = f"{len(cases[key])}, such as " if len(cases[key]) > 1 else ""

@@ -218,17 +218,17 @@ def test_the_concise_form_has_a_line_for_each_cause() -> None:
 
 def test_a_clean_run_needs_few_lines() -> None:
     """What was judged, and that nothing was found."""
-    text = printed(result_of(passing("a", "framing.x"), Verdict("a", "rows.x", Outcome.UNTESTABLE, reason="no")))
+    text = printed(result_of(passing("a", "framing.x"), Verdict("b", "rows.x", Outcome.UNTESTABLE, reason="no")))
 
     assert text.splitlines() == [
         "target    fake 1.0 (fake.toml)",
-        "selection 1 of 3 cases, 3 of 3 clauses",
-        "cases     1 of 1 could not be judged (100 %), and the reasons are below",
+        "selection 2 of 3 cases, 3 of 3 clauses",
+        "cases     1 of 2 could not be judged (50 %), and the reasons are below",
         "clauses   MUST 1 pass · 0 fail · 2 not judged",
         "1 case could not be judged (untestable):",
-        "  a: no",
+        "  b: no",
         "",
-        "PASSED: 1 verdict on 1 case (1 untestable) in 2.0 s, nothing unexpected",
+        "PASSED: 1 verdict on 2 cases (1 untestable) in 2.0 s, nothing unexpected",
     ]
 
 
@@ -295,6 +295,16 @@ def test_cases_that_could_not_be_judged_are_at_the_top_if_they_are_many() -> Non
     assert "\ncases     1 of 9 could not be judged (11 %), and the reasons are below\n" in first(8)
     assert "\ncases " not in first(9)
     assert "(1 untestable)" in first(9)
+
+
+def test_a_case_that_was_judged_in_part_is_not_at_the_top() -> None:
+    """Nearly every case has a clause for which there was nothing to see; a number of them would alarm for nothing."""
+    lost = Verdict("x", "rows.x", Outcome.UNTESTABLE, reason="nothing in the exchange shows it")
+
+    text = printed(result_of(passing("x", "framing.x"), lost))
+
+    assert "\ncases " not in text
+    assert "1 case could not be judged, or not in full (untestable):\n  x: no answer showed what" in text
 
 
 def test_levels_of_which_no_clause_was_met_are_left_out() -> None:
