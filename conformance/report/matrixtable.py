@@ -165,6 +165,11 @@ class Entry:
         return self.state in (_HOLDS, _PARTLY)
 
     @property
+    def leads(self) -> bool:
+        """True if its page has something to read on the clause: more than that the target does not offer this."""
+        return bool(self.deviations) and self.state is not _NOT_OFFERED
+
+    @property
     def count(self) -> int:
         """The number of distinct deviations that are failures."""
         return sum(item.outcome not in NOT_JUDGED for item in self.deviations)

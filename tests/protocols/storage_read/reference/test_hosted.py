@@ -7,6 +7,7 @@ of a call interleave where nobody waits for an answer, and calls that are made a
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable
 from contextlib import closing
 
@@ -19,13 +20,25 @@ from conformance.protocol import DEFAULT_PROTOCOL, protocol_names
 from conformance.protocols.flight.reference.hosted import flight_target
 from conformance.protocols.storage_read.generate.scenarios import CHAPTER
 from conformance.protocols.storage_read.reference.hosted import storage_target
+from conformance.protocols.storage_write.reference.server import HostedWrites
+from conformance.protocols.storage_write.reference.service import WriteService
 from conformance.records import CallEnd, Exchange
 from conformance.records.together import groups
 from conformance.targets import Target
+from conformance.targets.hosted import hosted
+from conformance.targets.spec import TargetSpec
 
 load_chapters()
 Open = Callable[..., Target]
-OPEN: dict[str, Open] = {DEFAULT_PROTOCOL: storage_target, "flight": flight_target}
+
+
+def write_target(*, connected: bool = False) -> Target:
+    """The reference of the Storage Write API."""
+    make = functools.partial(HostedWrites, make=WriteService)
+    return hosted(TargetSpec("reference", "storage-write"), make, connected=connected)
+
+
+OPEN: dict[str, Open] = {DEFAULT_PROTOCOL: storage_target, "flight": flight_target, "storage-write": write_target}
 SAMPLE = 12
 """Each so many-th case is compared in the quick tests; those over connections take ten times as long."""
 RACES = frozenset({"flight.handshake-rounds"})
@@ -35,7 +48,7 @@ RACES = frozenset({"flight.handshake-rounds"})
 def cases(protocol: str) -> tuple[Tried, ...]:
     """The light cases of a protocol that a server without more can serve, and no race decides about."""
     fixture = ProofFixture.of(load_corpus(protocol=protocol).values(), ())
-    drawn = () if protocol == "flight" else fixture.scenarios([f"{CHAPTER}."], protocol)
+    drawn = () if protocol != DEFAULT_PROTOCOL else fixture.scenarios([f"{CHAPTER}."], protocol)
     # Drawn cases of Storage Read append rows, and read a table as it was before.
     served = (one for one in (*fixture.served(()), *drawn) if one.case.id not in RACES)
     # Of a group of steps of Flight, the calls are made at the same time.
