@@ -8,6 +8,8 @@ them; both call this module before they cut, parse or store anything.
 from __future__ import annotations
 
 import base64
+import html
+import json
 import re
 import threading
 import urllib.parse
@@ -43,15 +45,33 @@ def hide(secret: str) -> None:
         _hidden_bytes = tuple(_bytes(form) for form in _hidden)
 
 
+_BETWEEN: Final = (":", " ", "-", ", ")
+"""What stands between two bytes in hexadecimal digits."""
+_AROUND: Final = (("%", ""), ("\\x", ""), ("\\u00", ""), ("&#x", ";"))
+"""What stands around each byte in a URL, in programs, in JSON and in HTML; the last two are of ASCII alone."""
+
+
 def forms_of(secret: str) -> set[str]:
-    """The forms in which ``secret`` may come back: as it is, quoted for a URL, in base64, and in hexadecimal digits.
+    """The forms in which ``secret`` may come back: as it is, in base64, in hexadecimal digits, quoted for a URL, for a
+    page or for JSON, and as text of two bytes a character.
 
     A text with the secret in it, such as a whole header, has another base64 of it by the place at which it begins.
     """
     data = _bytes(secret)
     forms = {secret, urllib.parse.quote(data), urllib.parse.quote(data, safe="")}
+    quoted = json.dumps(secret)[1:-1]
+    forms |= {
+        quoted,
+        quoted.replace("/", "\\/"),
+        html.escape(secret),
+        html.escape(secret, quote=False),
+        "\0".join(secret),
+    }
+    forms.add("".join(f"&#{ord(letter)};" for letter in secret))
     for digits in (data.hex(), data.hex().upper()):
-        forms |= {digits, "".join(f"%{digits[at : at + 2]}" for at in range(0, len(digits), 2))}
+        pairs = [digits[at : at + 2] for at in range(0, len(digits), 2)]
+        forms |= {digits, *(separator.join(pairs) for separator in _BETWEEN)}
+        forms |= {"".join(f"{before}{pair}{after}" for pair in pairs) for before, after in _AROUND}
     for encode in (base64.b64encode, base64.urlsafe_b64encode):
         forms |= {encode(data).decode().rstrip("="), *(_within(encode, data, before) for before in range(3))}
     return forms

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import base64
+import html
+import json
 import urllib.parse
 
 import pytest
@@ -32,10 +34,21 @@ def hidden(monkeypatch: pytest.MonkeyPatch) -> None:
         SECRET.encode().hex(),
         SECRET.encode().hex().upper(),
         "".join(f"%{byte:02x}" for byte in SECRET.encode()),
+        json.dumps(SECRET)[1:-1].replace("/", "\\/"),
+        html.escape(SECRET),
+        "".join(f"&#x{byte:02x};" for byte in SECRET.encode()),
+        "".join(f"&#{byte};" for byte in SECRET.encode()),
+        "".join(f"\\u00{byte:02X}" for byte in SECRET.encode()),
+        "".join(f"\\x{byte:02x}" for byte in SECRET.encode()),
+        SECRET.encode().hex(":"),
+        SECRET.encode().hex(" ").upper(),
+        "\0".join(SECRET),
     ],
 )
 def test_every_form_is_masked(form: str) -> None:
-    """As it is, in an address, in base64, in hexadecimal digits; in texts and in bytes, whose length stays."""
+    """As it is, quoted for an address, a page or JSON, in base64, in hexadecimal digits; in texts and in bytes, whose
+    length stays.
+    """
     text = secrets.masked(f"before {form} after")
     data = secrets.masked_bytes(f"before {form} after".encode())
 

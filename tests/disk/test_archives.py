@@ -14,6 +14,14 @@ MEMBERS = {"b/two.arrows": b"\xff" * 9, "a/one-2^31.json": b"", "c/é.txt": b"x"
 DIGEST = "3ae5e5e4485cd6489921db3e213075e50983a542fc22381fc3afcd421b2208a4"
 
 
+def test_a_device_in_place_of_an_archive_is_refused(tmp_path: Path) -> None:
+    """It has no end; no more than the limit is read of it."""
+    (tmp_path / "a.zip").symlink_to("/dev/zero")
+
+    with pytest.raises(OSError, match="more than 268435456 bytes"):
+        unpack(tmp_path / "a.zip")
+
+
 def test_what_was_packed_is_unpacked(tmp_path: Path) -> None:
     """Names and contents come back, sorted by name."""
     (tmp_path / "a.zip").write_bytes(pack(MEMBERS))
