@@ -237,7 +237,15 @@ class RowsBeforeRefusal(ReadService):
         yield from super().read_rows(request)
 
 
-@behaviour_mutant("schema.resumed-differs", kills="offsets.resumed-schema-is-the-sessions", also=IN_RESULTS)
+@behaviour_mutant(
+    "schema.resumed-differs",
+    kills="offsets.resumed-schema-is-the-sessions",
+    also=IN_RESULTS
+    | {
+        "body.buffer-count": "times of that schema are numbers where the read asked for texts",
+        "values.timestamp-limits": "the bytes of texts are read as times by that schema",
+    },
+)
 class ResumedSchemaDiffers(ReadService):
     """A resumed read carries a schema whose first column has another name."""
 
