@@ -9,8 +9,8 @@ import pytest
 from conformance.contract.clause import load_chapters
 from conformance.engine.events import Request
 from conformance.records import Outcome, Verdict
+from tests.engine.causing import LZ4, REFUSED, fails, found, refusal, with_requests
 from tests.engine.samples import judged, passing
-from tests.engine.test_causes import LZ4, REFUSED, fails, found, refusal, with_requests
 
 
 @pytest.fixture(autouse=True, scope="module")

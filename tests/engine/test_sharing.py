@@ -9,8 +9,8 @@ import pytest
 from conformance.contract.clause import CLAUSES, load_chapters
 from conformance.engine.events import CaseJudged
 from conformance.engine.sharing import FORMS, GENERAL
+from tests.engine.causing import fails, found
 from tests.engine.samples import judged, passing
-from tests.engine.test_causes import fails, found
 
 load_chapters()
 

@@ -11,8 +11,8 @@ from conformance.contract.clause import CLAUSES, load_chapters
 from conformance.engine import blocking, widespread
 from conformance.engine.events import CaseJudged, Request
 from conformance.records import Outcome
+from tests.engine.causing import fails, found, refusal, served, with_requests
 from tests.engine.samples import judged, passing
-from tests.engine.test_causes import fails, found, refusal, served, with_requests
 
 load_chapters()
 
