@@ -1,7 +1,7 @@
 """Drift as text for people, JSON for programs, and one HTML page.
 
-Similar differences (same step, same change, same words except for numbers) are reported once, with their number and
-the command that shows the first of them again.
+Similar differences (same step, same change, same words except for numbers) are reported once, with their number and the
+command that shows the first of them again. The module is a little long because all three forms share what they count.
 """
 
 from __future__ import annotations

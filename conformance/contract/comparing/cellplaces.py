@@ -6,21 +6,44 @@ followed; where a body is compressed, a cell has no place of its own, and its pl
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Iterable
 from typing import Final
 
 from conformance.contract.comparing.differences import ITEM, ValueDifference, ValueDifferenceKind
+from conformance.contract.view import BatchBytes
 from conformance.wire.batch import BatchMessage
 from conformance.wire.body import Body
 from conformance.wire.closed import Layout
 from conformance.wire.layout import Op
 
-__all__ = ["cell_bytes"]
+__all__ = ["CellBytes", "cell_bytes", "cell_in"]
 
 _VALIDITY: Final = 0
 _SECOND: Final = 1
 """The buffer behind the validity bitmap: the values of a fixed-size layout, the offsets of another."""
 _THIRD: Final = 2
 """The bytes of a variable-size layout."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class CellBytes:
+    """A cell of a message: its row in the message, and the bytes ``start`` to ``end`` of the message that it takes."""
+
+    batch: BatchBytes
+    row: int
+    start: int
+    end: int
+
+
+def cell_in(batches: Iterable[BatchBytes], found: ValueDifference, row: int) -> CellBytes | None:
+    """The cell that differs, in the message that has ``row`` of all rows of ``batches``; None if it has no bytes."""
+    for batch in batches:
+        if row < batch.rows:
+            place = None if batch.message is None else cell_bytes(batch.message, found, row)
+            return None if place is None else CellBytes(batch, row, *place)
+        row -= batch.rows
+    return None
 
 
 def cell_bytes(batch: BatchMessage, found: ValueDifference, row: int) -> tuple[int, int] | None:
@@ -81,6 +104,6 @@ def _value(body: Body, op: Op, slot: int) -> tuple[int, int] | None:
 
 
 def _offset(body: Body, op: Op, slot: int) -> int:
-    """An offset of a list or of a text; a body of other rows than its schema says has none, and 0 stands for it."""
+    """An offset of a list or of a text; 0 where a column without rows has no offsets."""
     data = body.contents[body.starts[op.index] + _SECOND] or b""
     return int.from_bytes(data[slot * op.width : (slot + 1) * op.width], "little", signed=True)

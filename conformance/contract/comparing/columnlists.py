@@ -29,10 +29,11 @@ def names_differ(wanted: Sequence[str], came: Sequence[str]) -> str:
     Missing and additional names say more than the order, which is named only if nothing else differs.
 
     >>> names_differ(["a", "b"], ["b", "a"]), names_differ(["a", "b"], ["b", "c"])
-    ('in another order', "without ['a'], with ['c'] besides")
+    ('in another order', "without ['a'] and with ['c']")
     """
-    missing, besides = Counter(wanted) - Counter(came), Counter(came) - Counter(wanted)
-    if not missing and not besides:
+    missing, more = Counter(wanted) - Counter(came), Counter(came) - Counter(wanted)
+    if not missing and not more:
         return "in another order" if list(wanted) != list(came) else ""
-    said = [f"without {names_listed(missing.elements())}"] if missing else []
-    return ", ".join([*said, *([f"with {names_listed(besides.elements())} besides"] if besides else [])])
+    without = [f"without {names_listed(missing.elements())}"] if missing else []
+    added = [f"with {names_listed(more.elements())}"] if more else []
+    return " and ".join(without + added)

@@ -3,7 +3,7 @@
 A comparison takes a serializer's batches, in order, or a session all of whose streams were read, in any order. The
 rows of a session are matched first (:mod:`.matching`); the chapter on rows reports lost, repeated and foreign rows.
 Columns are found by name. A column whose bits are of another kind cannot be compared; the chapter on types reports
-it.
+it. The module is a little long because one comparison answers for rows, values, lists and their bytes.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from conformance.contract.clause import Violation
 from conformance.contract.comparing import texts
 from conformance.contract.comparing.bitwise import bit_for_bit
 from conformance.contract.comparing.cellbits import kind, one_array, string
-from conformance.contract.comparing.cellplaces import cell_bytes
+from conformance.contract.comparing.cellplaces import CellBytes, cell_in
 from conformance.contract.comparing.declarations import declared
 from conformance.contract.comparing.differences import (
     Same,
@@ -42,7 +42,6 @@ from conformance.wire import schema_to_arrow
 
 __all__ = [
     "IN_ROW",
-    "CellBytes",
     "Compared",
     "Counts",
     "PathRole",
@@ -97,16 +96,6 @@ def places(columns: Sequence[Column], path: str = "") -> Iterator[tuple[str, Tab
             yield f"{here}.start", TablePath(PathRole.BOUND, column)
             yield f"{here}.end", TablePath(PathRole.BOUND, column)
         yield from places(column.fields, here)
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class CellBytes:
-    """A cell of a message: its row in the message, and the bytes ``start`` to ``end`` of the message that it takes."""
-
-    batch: BatchBytes
-    row: int
-    start: int
-    end: int
 
 
 class Compared:
@@ -184,19 +173,17 @@ class Compared:
         )
 
     def cell(self, field: str, observed: str) -> CellBytes | None:
-        """The cell of a message of Arrow that a violation of :func:`violation` is about; None if it is about none."""
+        """The cell of a message of Arrow that a violation made by :func:`violation` is about; None without such a cell.
+
+        The rows of exchanged columns are not looked for: the name of the cell would be that of the other column.
+        """
         found = next(
             (one for one in self.differences if (one.path, violation(one).observed) == (field, observed)), None
         )
         if found is None or self.misplaced:
             return None
         row = found.row if self._ordered else dict(pair_rows(self.expected, self.got))[found.row]
-        for batch in self._batches():
-            if row < batch.rows:
-                place = None if batch.message is None else cell_bytes(batch.message, found, row)
-                return None if place is None else CellBytes(batch, row, *place)
-            row -= batch.rows
-        return None
+        return cell_in(self._batches(), found, row)
 
     def _in_place(self) -> pa.Table:
         """Return the received table, with exchanged columns under the names that their values belong to."""

@@ -17,8 +17,8 @@ from conformance.records import Finding, Outcome
         ("ab", "ab", ""),
         ("ab", "ba", "in another order"),
         ("abc", "ca", "without ['b']"),
-        ("ab", "abb", "with ['b'] besides"),
-        ("ab", "xb", "without ['a'], with ['x'] besides"),
+        ("ab", "abb", "with ['b']"),
+        ("ab", "xb", "without ['a'] and with ['x']"),
         ("ab", "", "without ['a', 'b']"),
     ],
 )
