@@ -19,7 +19,7 @@ from conformance.cli._reading import read_named
 from conformance.contain.text import many, safe
 from conformance.engine.annotated import MAX_BYTES, around
 from conformance.formats.avro import AvroRule, AvroSchema, dissect_avro, read_avro_rows, read_avro_schema
-from conformance.report.bytelines import byte_lines
+from conformance.report.bytelines import byte_texts
 from conformance.report.terminallayout import columns
 from conformance.wire import Dissection, Fault, Region, Severity
 from conformance.wire.foreign import magic_of
@@ -77,10 +77,8 @@ class _Judged:
             yield f"  required  {fault.required}"
             yield f"  observed  {safe(fault.observed)}"
             if self.schema is not None:
-                for _, parts in byte_lines(
-                    around(self.data, regions, fault.start, max(fault.end, fault.start + 1)), columns()
-                ):
-                    yield from parts
+                end = max(fault.end, fault.start + 1)
+                yield from byte_texts(around(self.data, regions, fault.start, end), columns())
             yield f"  source    {fault.rule.source}"
             yield ""
         notes = len(self.faults) - self.failed

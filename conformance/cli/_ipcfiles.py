@@ -20,7 +20,7 @@ from conformance.contract.ipc.judging import PROFILE_OF, judge_ipc
 from conformance.engine.annotated import around, regions_of
 from conformance.engine.selection import all_clauses, binds, today
 from conformance.records import Finding, Level, Outcome, Verdict
-from conformance.report.bytelines import byte_lines
+from conformance.report.bytelines import byte_texts
 from conformance.report.terminallayout import columns, flowed, paint
 from conformance.wire import Header, Kind, read_file, read_messages, recognise, sniff
 
@@ -103,8 +103,7 @@ class Checked:
             yield f"  observed  {finding.observed}"
             if finding.start is not None:
                 end = max(finding.end or 0, finding.start + 1)
-                for _, parts in byte_lines(around(self.data, regions(), finding.start, end), columns()):
-                    yield from parts
+                yield from byte_texts(around(self.data, regions(), finding.start, end), columns())
             yield f"  source    {clause.source}"
             yield f"  evidence  {clause.evidence_in_words}"
             if clause.breaks:

@@ -27,7 +27,7 @@ from conformance.contract.files import judge_bytes
 from conformance.engine.annotated import around, regions_of
 from conformance.engine.selection import all_clauses, today
 from conformance.records import Finding, Level, Outcome, Verdict, to_json
-from conformance.report.bytelines import byte_lines
+from conformance.report.bytelines import byte_texts
 from conformance.report.terminallayout import columns
 from conformance.wire import Kind, Region, read_schema
 from conformance.wire.foreign import MAGIC
@@ -269,7 +269,5 @@ def _finding(
     yield f"  required  {finding.required}"
     yield f"  observed  {finding.observed}"
     if finding.start is not None:
-        for _, parts in byte_lines(
-            around(contents[index], regions(index), finding.start, finding.end or finding.start + 1), columns()
-        ):
-            yield from parts
+        end = finding.end or finding.start + 1
+        yield from byte_texts(around(contents[index], regions(index), finding.start, end), columns())

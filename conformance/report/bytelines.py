@@ -8,7 +8,7 @@ from typing import Final
 from conformance.engine.annotated import Line
 from conformance.report.terminallayout import LEAST, flowed
 
-__all__ = ["byte_lines", "hex_width", "meaning_of"]
+__all__ = ["byte_lines", "byte_texts", "hex_width", "meaning_of"]
 
 WIDEST: Final = 25
 """The columns for bytes where there is room: eight bytes, or the first eight and a sign that there are more."""
@@ -28,6 +28,12 @@ def hex_width(lines: Sequence[Line], width: int, beside: int = 0) -> int:
     meanings = max((len(meaning_of(line)) for line in lines), default=0)
     wide = max(WIDEST, longest)
     return wide if _BEFORE + wide + 2 + meanings + beside <= width else longest
+
+
+def byte_texts(lines: Sequence[Line], width: int) -> Iterator[str]:
+    """The lines of text of :func:`byte_lines`."""
+    for _, parts in byte_lines(lines, width):
+        yield from parts
 
 
 def byte_lines(lines: Sequence[Line], width: int) -> Iterator[tuple[Line, list[str]]]:
