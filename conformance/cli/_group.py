@@ -22,7 +22,8 @@ from conformance.cli._formatting import HelpContext, dressed
 from conformance.cli._help import COMMANDS, GROUPS, RARE, missing, usage
 from conformance.cli._interrupts import Interrupted, orderly
 from conformance.cli._project import defaults_of
-from conformance.contain.limits import address_space
+from conformance.contain.limits import address_space, data_space
+from conformance.contain.secrets import masked_in_addresses
 from conformance.contain.text import safe, safe_lines
 from conformance.protocol import protocol_names, title_of
 
@@ -80,9 +81,12 @@ _NOWHERE: Final = "the current directory no longer exists; change to one that do
 
 
 class Unusable(click.ClickException):
-    """Input that cannot be used; the message is one sentence. Exit status 2."""
+    """Input that cannot be used; the message is one sentence, and quotes no password of an address. Exit status 2."""
 
     exit_code = 2
+
+    def __init__(self, message: str) -> None:
+        super().__init__(masked_in_addresses(message))
 
 
 class SuiteBrokeError(click.ClickException):
@@ -126,9 +130,13 @@ def _check_surroundings(command: str) -> None:
     if command not in _LIGHT and not _is_somewhere():
         raise Unusable(_NOWHERE)
     needed = ADDRESS_SPACE // 2 if command in _LIGHT else ADDRESS_SPACE
-    if (have := address_space()) < needed:
-        here = f"this process may have {have / (1 << 20):.0f} MiB (ulimit -v)"
-        raise Unusable(f"`{command}` needs {needed >> 20} MiB of address space, and {here}")
+    # Half of that is code, files and what is reserved and never written.
+    for have, wanted, what in (
+        (address_space(), needed, "address space, and this process may have {} MiB (ulimit -v)"),
+        (data_space(), needed // 2, "memory to write, and this process may have {} MiB (ulimit -d)"),
+    ):
+        if have < wanted:
+            raise Unusable(f"`{command}` needs {wanted >> 20} MiB of {what.format(f'{have / (1 << 20):.0f}')}")
 
 
 def _is_somewhere() -> bool:

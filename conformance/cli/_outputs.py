@@ -106,11 +106,22 @@ def reported(result: Result, outputs: Outputs, run: Path | None = None, *, line:
 
 
 def open_page(page: Path) -> None:
-    """Show a page in a browser, and say where it is."""
+    """Show a page in a browser, and say where it is.
+
+    Some browsers come back when they are closed, and hold the output until then. A job, which has no terminal, opens
+    none.
+    """
     import webbrowser  # noqa: PLC0415  # only here
 
-    found = webbrowser.open(page.absolute().as_uri())
-    click.echo(f"page: {page}{'' if found else ' (no browser was found here)'}", err=True)
+    if not _has_terminal():
+        remark = " (there is no terminal here, so no browser is opened)"
+    else:
+        remark = "" if webbrowser.open(page.absolute().as_uri()) else " (no browser was found here)"
+    click.echo(f"page: {page}{remark}", err=True)
+
+
+def _has_terminal() -> bool:
+    return any(stream and stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr))
 
 
 def print_result(result: Result, *, complete: bool = False, shown: str = "", run: Path | None = None) -> None:

@@ -18,6 +18,7 @@ from typing import Final
 __all__ = [
     "address_space",
     "collect_seldom",
+    "data_space",
     "limit_cpu",
     "limit_files",
     "limit_memory",
@@ -34,7 +35,16 @@ _M_MMAP_THRESHOLD: Final = -3
 
 def address_space() -> float:
     """The bytes that this process may map; infinite without a limit."""
-    soft, _ = resource.getrlimit(resource.RLIMIT_AS)
+    return _soft(resource.RLIMIT_AS)
+
+
+def data_space() -> float:
+    """The bytes that this process may map for itself alone and write; infinite without a limit."""
+    return _soft(resource.RLIMIT_DATA)
+
+
+def _soft(limit: int) -> float:
+    soft, _ = resource.getrlimit(limit)
     return math.inf if soft == resource.RLIM_INFINITY else soft
 
 

@@ -16,12 +16,30 @@ import urllib.parse
 from collections.abc import Callable, Iterable
 from typing import Final
 
-__all__ = ["MASK", "SHORTEST", "forms_of", "hide", "longest_first", "masked", "masked_bytes", "masked_unknown"]
+__all__ = [
+    "MASK",
+    "NAMED_SECRET",
+    "SHORTEST",
+    "forms_of",
+    "hide",
+    "longest_first",
+    "masked",
+    "masked_bytes",
+    "masked_in_addresses",
+    "masked_unknown",
+]
 
 MASK: Final = "***"
 SHORTEST: Final = 8
 """The shortest secret in characters: to mask a shorter one by its value would mask harmless text as well."""
 
+NAMED_SECRET: Final = (
+    r"(?i:[\w.-]*(?:token|secret|passw|pwd|credential|authorization|(?:api|access|private)[-_]?key)[\w.-]*)"  # noqa: S105  # a pattern of names
+)
+"""A name whose value is likely a secret, as a regular expression."""
+_USER: Final = re.compile(r"(//)[^/\s]*@|(?<![^\s'\"(=,])[^\s/:@'\"(=,]*:(?!//)[^\s@]*@(?=[\w\[])")
+"""A user in an address, with a scheme or, with a password, without one."""
+_QUERY: Final = re.compile(rf"([?&]{NAMED_SECRET}=)[^&#\s'\"]*[^&#\s'\":,]")
 _WORD: Final = re.compile(rf"\S{{{SHORTEST},}}")
 """Text that is long enough for a secret."""
 _JOINTS: Final = re.compile(r"[\W_]+")
@@ -109,6 +127,16 @@ def masked_bytes(data: bytes, more: Iterable[str] = ()) -> bytes:
         if secret in data:
             data = data.replace(secret, b"*" * len(secret))
     return data
+
+
+def masked_in_addresses(text: str) -> str:
+    """``text`` with :data:`MASK` in place of each user in an address, and of each value of its query that is named like
+    a secret: what an error says that quotes a wrong address.
+
+    >>> masked_in_addresses("'me:abc@host:80' is not http://me:abc@host:80/?token=abc&rest=host")
+    "'***@host:80' is not http://***@host:80/?token=***&rest=host"
+    """
+    return _QUERY.sub(rf"\1{MASK}", _USER.sub(lambda found: f"{found[1] or ''}{MASK}@", text))
 
 
 def masked_unknown(text: str) -> str:

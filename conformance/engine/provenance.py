@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from conformance.contain.secrets import MASK, NAMED_SECRET, masked_in_addresses
 from conformance.contain.text import keep_safe
 
 __all__ = ["UNKNOWN", "UNREAD", "Digests", "Identity", "Provenance", "ReaderVersion", "masked", "remarks"]
@@ -17,14 +18,9 @@ __all__ = ["UNKNOWN", "UNREAD", "Digests", "Identity", "Provenance", "ReaderVers
 UNREAD: Final = "no real client library read the data: the verdicts are those of the bytes alone"
 """The remark of a run without the real clients."""
 
-_NAMED_SECRET: Final = (
-    r"(?i:[\w.-]*(?:token|secret|passw|pwd|credential|authorization|(?:api|access|private)[-_]?key)[\w.-]*)"  # noqa: S105  # a pattern of names
-)
 # The word of `sh -c` is a whole command. Everything behind the name goes, because quotes may hold spaces.
-_GIVEN: Final = re.compile(rf"({_NAMED_SECRET}[=:]|--?{_NAMED_SECRET}\s|\b(?i:bearer)\s).+", re.DOTALL)
-_OPTION: Final = re.compile(f"--?{_NAMED_SECRET}")
-_USER: Final = re.compile(r"(//)[^/@\s]+@")
-_MASK: Final = "***"
+_GIVEN: Final = re.compile(rf"({NAMED_SECRET}[=:]|--?{NAMED_SECRET}\s|\b(?i:bearer)\s).+", re.DOTALL)
+_OPTION: Final = re.compile(f"--?{NAMED_SECRET}")
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -113,5 +109,5 @@ def masked(words: Sequence[str]) -> tuple[str, ...]:
 def _masked(words: Sequence[str]) -> Iterator[str]:
     hidden = False
     for word in words:
-        yield _MASK if hidden else _USER.sub(rf"\1{_MASK}@", _GIVEN.sub(rf"\1{_MASK}", word))
+        yield MASK if hidden else masked_in_addresses(_GIVEN.sub(rf"\1{MASK}", word))
         hidden = _OPTION.fullmatch(word) is not None

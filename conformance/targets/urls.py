@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+from conformance.contain.secrets import masked_in_addresses
 from conformance.contain.text import safe
 from conformance.protocol import DEFAULT_PROTOCOL, merged, plugin, plugins
 from conformance.targets.endpoint import Endpoint, Tls
@@ -27,7 +28,6 @@ _HOST: Final = re.compile(r"[A-Za-z0-9._-]+|[0-9a-fA-F:.]+")
 """A name, or an address of IPv4 or IPv6."""
 _URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _PLAIN: Final = re.compile(r"[\x21-\x7e]+")
-_USER: Final = re.compile(r"//[^/]*@")
 _ADDRESS: Final = re.compile(r"[A-Za-z0-9._-]+:[0-9]{1,5}")
 LONGEST: Final = 1000
 """The longest URL in characters."""
@@ -94,7 +94,7 @@ def target_at(url: str) -> TargetSpec:
 
 
 def _refused(url: str, wanted: str) -> TargetError:
-    return TargetError(f"{safe(_USER.sub('//***@', url), 200)}: expected {wanted}")
+    return TargetError(f"{safe(masked_in_addresses(url), 200)}: expected {wanted}")
 
 
 def _address(url: str, parts: urllib.parse.SplitResult, scheme: Scheme) -> str:

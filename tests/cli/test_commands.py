@@ -11,6 +11,7 @@ import click.testing
 import jsonschema
 import pytest
 
+from conformance.cli import _outputs
 from conformance.cli._group import COMMANDS, cli
 from conformance.contain.text import safe
 from conformance.engine.events import CaseJudged
@@ -66,12 +67,23 @@ class TestRun:
         """With --html its file, otherwise one next to the logs; where there is no browser, its path is left."""
         opened: list[str] = []
         monkeypatch.setattr("webbrowser.open", lambda address: opened.append(address) or found)
+        monkeypatch.setattr(_outputs, "_has_terminal", lambda: True)
 
         result = run("--target", "liar.toml", *options)
 
         assert opened == [(user / page).as_uri()]
         assert (user / page).read_text().startswith("<!doctype html>")
         assert f"page: {page}{'' if found else ' (no browser was found here)'}\n" in result.output
+
+    def test_a_job_without_a_terminal_opens_no_browser(self, user: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A browser may come back when it is closed, and nobody is there to close it."""
+        monkeypatch.setattr("webbrowser.open", pytest.fail)
+
+        result = run("--target", "liar.toml", "--open")
+
+        assert result.exit_code == 1
+        assert (user / ".conformance" / "liar.html").is_file()
+        assert "page: .conformance/liar.html (there is no terminal here, so no browser is opened)\n" in result.output
 
     def test_generated_cases_are_added_and_failing_ones_saved(self, user: Path) -> None:
         """A counterexample is a case file that replays."""

@@ -141,6 +141,17 @@ def test_each_option_of_a_judging_command_has_a_heading(command: str) -> None:
         (("list", "cases", "--select", "xyzzy"), "no case matches 'xyzzy'; see `cli list --help`"),
         (("check",), "expected a FILE, or --schema with a schema message; see `conformance check --help`"),
         (
+            ("record", "--upstream", "me:secret@host:1"),
+            (
+                "Invalid value for '--upstream': expected HOST:PORT such as 127.0.0.1:9060 or [::1]:9060, "
+                "got '***@host:1'; see `cli record --help`"
+            ),
+        ),
+        (
+            ("run", "--target", "grpc://host:1?token=secret"),
+            "grpc://host:1?token=***: expected ?rest=http://HOST:PORT, once, and nothing else behind the address",
+        ),
+        (
             ("run", "--target", "reverence"),
             "no target is called 'reverence'; did you mean reference or flight-reference or storage-write-reference?",
         ),

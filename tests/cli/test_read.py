@@ -12,6 +12,7 @@ from pathlib import Path
 import click.testing
 import pytest
 
+from conformance.cli import _outputs
 from conformance.cli._group import cli
 from conformance.cli._many import skipped
 from conformance.disk.archives import pack, unpack
@@ -228,6 +229,7 @@ class TestSeveral:
         """Each is a column of the page that --html writes and --open shows."""
         opened: list[str] = []
         monkeypatch.setattr("webbrowser.open", lambda address: opened.append(address) or True)
+        monkeypatch.setattr(_outputs, "_has_terminal", lambda: True)
 
         result = read(written(tmp_path / "few", one=stream("honest")), *options)
 

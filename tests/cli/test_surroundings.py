@@ -35,6 +35,19 @@ def test_little_address_space_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     assert told(monkeypatch, math.inf, "run", "--help")[0] == 0
 
 
+def test_little_room_for_data_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The other limit on memory counts what a process can write: half as much."""
+    monkeypatch.setattr(_group, "data_space", lambda: 900 << 20)
+
+    status, text = told(monkeypatch, math.inf, "run", "--help")
+
+    assert (status, text.strip().splitlines()[-1]) == (
+        2,
+        "Error: `run` needs 1024 MiB of memory to write, and this process may have 900 MiB (ulimit -d)",
+    )
+    assert told(monkeypatch, math.inf, "list", "--help")[0] == 0
+
+
 def test_python_without_docstrings_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """The texts of clauses, cases and options are docstrings."""
     flags = type("Flags", (), {"optimize": 2})

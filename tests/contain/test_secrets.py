@@ -112,3 +112,22 @@ def test_what_may_be_a_secret_is_masked_before_anybody_names_it(word: str) -> No
 def test_words_are_no_secrets(text: str) -> None:
     """Nor are names of files and statuses, or what is too short to be one."""
     assert secrets.masked_unknown(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("http://me:pw@host:1/a", "http://***@host:1/a"),
+        ("http://me:p@w@host", "http://***@host"),
+        ("got 'me:pw@[::1]:1'", "got '***@[::1]:1'"),
+        ("--upstream=me:p/w@host:1", "--upstream=***@host:1"),
+        ("grpc://host:1?token=abc: expected", "grpc://host:1?token=***: expected"),
+        ("'http://host/?a=b&x-api-key=abc'", "'http://host/?a=b&x-api-key=***'"),
+        ("types.int64@avro: me@example.org", "types.int64@avro: me@example.org"),
+        ("grpc://host:1?rest=http://host:2", "grpc://host:1?rest=http://host:2"),
+    ],
+)
+def test_an_error_quotes_an_address_without_its_password(text: str, shown: str) -> None:
+    """What stands in front of the host, and values of a query that are named like a secret."""
+    assert secrets.masked_in_addresses(text) == shown
+    assert secrets.masked_in_addresses(shown) == shown

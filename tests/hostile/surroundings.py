@@ -317,8 +317,8 @@ for _name, _words in {
 # --- the interpreter and its limits -------------------------------------------------------------------
 
 
-def _limited(mebibytes: int) -> list[str]:
-    return ["/bin/sh", "-c", f'ulimit -v {mebibytes << 10}; exec "$@"', "sh"]
+def _limited(mebibytes: int, limit: str = "-v") -> list[str]:
+    return ["/bin/sh", "-c", f'ulimit {limit} {mebibytes << 10}; exec "$@"', "sh"]
 
 
 @register("process.little-address-space", Part.COMMAND, Expected(status=(2,), says="MiB of address space"))
@@ -331,6 +331,22 @@ def little_address_space(place: Path, cookie: str) -> Command:
 def less_address_space_than_readers_need(place: Path, cookie: str) -> Command:
     """The process may map 1.5 GiB."""
     return Command(["run", "--target", "reference", "--select", "types.every-type"], wrap=_limited(1536))
+
+
+@register("process.little-data", Part.COMMAND, Expected(status=(2,), says="MiB of memory to write"))
+def little_data(place: Path, cookie: str) -> Command:
+    """The process may write 48 MiB of memory of its own."""
+    return Command(["run", "--target", "reference", "--select", "types.every-type"], wrap=_limited(48, "-d"))
+
+
+@register("process.browser-that-stays", Part.COMMAND, Expected(status=(0,), says="no browser is opened"))
+def browser_that_stays(place: Path, cookie: str) -> Command:
+    """The browser that `--open` is to start never comes back."""
+    browser = place / "browser"
+    browser.write_text("#!/bin/sh\nexec sleep 100000\n", encoding="utf-8")
+    browser.chmod(0o700)
+    words = ["run", "--target", "reference", "--select", "types.int64", "--open"]
+    return Command(words, environment={"BROWSER": str(browser)})
 
 
 @register("process.no-docstrings", Part.COMMAND, Expected(status=(2,), says="docstrings"))
