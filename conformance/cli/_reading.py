@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Final
 
 from conformance.cli._group import Unusable
+from conformance.disk import pipes
 from conformance.disk.files import LARGEST, TooLargeError, read_open
-from conformance.disk.pipes import FIRST_SECONDS, MOST, has_no_length, kept, something_came
+from conformance.disk.pipes import MOST, has_no_length, kept, something_came
 
 __all__ = ["STANDARD_INPUT", "named_files", "read_named"]
 
@@ -168,4 +169,4 @@ def read_named(path: Path) -> bytes:
                 raise OSError(error.errno, error.strerror, str(path)) from None
     finally:
         os.close(descriptor)
-    raise Unusable(f"{path}: expected Arrow data, but nothing came through the pipe within {FIRST_SECONDS:g} s")
+    raise Unusable(f"{path}: expected Arrow data, but nothing came through the pipe within {pipes.FIRST_SECONDS:g} s")

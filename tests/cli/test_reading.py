@@ -11,6 +11,7 @@ import pytest
 from conformance.cli import _reading
 from conformance.cli._group import Unusable
 from conformance.cli._reading import named_files, read_named
+from conformance.disk import pipes
 from conformance.disk.files import TooLargeError
 
 
@@ -35,7 +36,7 @@ def test_a_pipe_is_read_to_its_end(tmp_path: Path) -> None:
 
 def test_a_pipe_without_a_writer_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody is waited for without a bound."""
-    monkeypatch.setattr(_reading, "FIRST_SECONDS", 0.05)
+    monkeypatch.setattr(pipes, "FIRST_SECONDS", 0.05)
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
 

@@ -72,7 +72,7 @@ def test_a_result_is_no_longer_than_its_limit(text: str, limit: int) -> None:
 
 def test_long_text_is_cut() -> None:
     """A text of any length costs a record no more than the limit."""
-    assert safe("x" * 50_000_000, limit=10) == "xxxxxxxxxx… (49999990 more characters)"
+    assert safe("x" * 5_000_000, limit=10) == "xxxxxxxxxx… (4999990 more characters)"
 
 
 @given(ANY_TEXT)

@@ -11,7 +11,8 @@ from publish.site.guides import CONFIGURED, Links, by_width, left_out, linked
 from publish.site.published import Published
 
 SOURCE = "https://github.com/someone/somewhere"
-LINKS = Links(Published(), SOURCE)
+PUBLISHED = Published()
+LINKS = Links(PUBLISHED, SOURCE)
 CODE = f"{SOURCE}/blob/main"
 
 
@@ -52,7 +53,7 @@ def test_a_link_is_rewritten(source: str, link: str, led: str) -> None:
 )
 def test_without_a_repository_a_file_has_a_page(source: str, link: str, led: str, file: str) -> None:
     """A link to an address that does not exist yet would be dead; what is not published leads to the reason."""
-    links = Links(Published(), "")
+    links = Links(PUBLISHED, "")
 
     assert links.rewritten(f"see [this]({link}).\n", source) == f"see [this]({led}).\n"
     assert links.files == ({file} if file else set())
