@@ -44,7 +44,8 @@ def full_stream_is_refused(one: AppendView) -> Iterator[Violation]:
     Arrow's stream writers put the schema before the batch. The service takes the batch message alone.
     """
     if one.acknowledged:
-        yield Violation("a refusal", f"append_result for {many(one.append.count, 'row')} in a full stream")
+        rows = many(one.append.count, "row") if one.append.count else "the rows"
+        yield Violation("a refusal", f"append_result for {rows} in a full stream")
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -1,0 +1,48 @@
+"""What requests and answers name: a stream, and the table to which it writes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from google.protobuf.message import DecodeError
+
+from conformance.protocols.storage_write.contract.classes import REQUESTS, RESPONSES
+
+__all__ = ["answer_of", "request_of", "stream_of", "table_of"]
+
+_NAMED: Final = {
+    "AppendRows": "write_stream",
+    "BatchCommitWriteStreams": "parent",
+    "CreateWriteStream": "parent",
+    "FlushRows": "write_stream",
+}
+"""The field of a request with the name of a stream or of a table, if that is not ``name``."""
+
+
+def request_of(method: str, data: bytes) -> Any:
+    """A request of a method, decoded; None if it is no such message."""
+    return _decoded(REQUESTS, method, data)
+
+
+def answer_of(method: str, data: bytes) -> Any:
+    """An answer of a method, decoded; None if it is no such message."""
+    return _decoded(RESPONSES, method, data)
+
+
+def stream_of(method: str, request: bytes) -> str:
+    """The name of the stream, or of the table, that a request is about; empty if it names none."""
+    decoded = request_of(method, request)
+    return "" if decoded is None else str(getattr(decoded, _NAMED.get(method, "name")))
+
+
+def table_of(name: str) -> str:
+    """The table of a stream by its name, which may be short, or of a table."""
+    return name.removesuffix("/_default").removesuffix("/streams").partition("/streams/")[0]
+
+
+def _decoded(kinds: Mapping[str, Any], method: str, data: bytes) -> Any:
+    try:
+        return kinds[method].FromString(data)
+    except DecodeError:
+        return None

@@ -1,0 +1,1 @@
+"""The Storage Write API in the engine."""
