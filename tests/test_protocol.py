@@ -40,8 +40,9 @@ def test_the_protocols_are_the_folders() -> None:
 
 NEEDED: tuple[type[Plugin], ...] = (
     *(RecordsPlugin, ContractPlugin, GeneratePlugin, TargetsPlugin, ReferencePlugin, EnginePlugin),
+    *(ReadersPlugin, RecordingPlugin, ReplayPlugin),
 )
-"""The layers without which no server of a protocol can be judged and proven."""
+"""The layers by which servers of a protocol are judged and proven, and its calls recorded and answered again."""
 YOUNG = {"storage-write"}
 """Protocols that take no part in the others yet."""
 

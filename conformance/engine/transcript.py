@@ -19,7 +19,7 @@ from conformance.records import Call, RunQuery, Turn
 from conformance.wire import Kind, dissect
 from conformance.wire import lines as dump_lines
 
-__all__ = ["transcript"]
+__all__ = ["arrow_lines", "field_lines", "transcript"]
 
 MAX_LINES: Final = 400
 """The most annotated lines of one message; a longer message is better extracted to a file."""
@@ -94,10 +94,11 @@ def _messages(index: int, messages: Sequence[SchemaBytes | BatchBytes], shown: d
         if isinstance(message, SchemaBytes) and shown.setdefault(message.data, index) != index:
             yield f"    schema message, {len(message.data)} bytes, the same as in call {shown[message.data]}"
         else:
-            yield from _arrow(message)
+            yield from arrow_lines(message)
 
 
-def _arrow(message: SchemaBytes | BatchBytes) -> Iterator[str]:
+def arrow_lines(message: SchemaBytes | BatchBytes) -> Iterator[str]:
+    """The bytes of an Arrow message, annotated: the first :data:`MAX_LINES` lines."""
     kind, schema = ("schema", None) if isinstance(message, SchemaBytes) else ("record batch", message.schema)
     lines = dump_lines(dissect(message.data, schema, Kind.MESSAGE))
     yield f"    {kind} message, {len(message.data)} bytes"
@@ -123,7 +124,7 @@ def _proto(call: Call, data: bytes, *, request: bool) -> Iterator[str]:
     except DecodeError as error:
         yield f"    not a message of this method: {error}"
         return
-    yield from _fields(message, "    ")
+    yield from field_lines(message, "    ")
 
 
 def _object(data: bytes) -> dict[str, Any] | None:
@@ -141,13 +142,14 @@ def _json(value: Mapping[str, Any]) -> Iterator[str]:
         yield f"    … {many(len(lines) - MAX_LINES, 'more line')}; `conformance extract` saves the bytes"
 
 
-def _fields(message: Any, indent: str) -> Iterator[str]:
+def field_lines(message: Any, indent: str) -> Iterator[str]:
+    """The fields of a Protobuf message, each with its number, and those inside of it below."""
     for field, value in message.ListFields():
         values = value if isinstance(value, Sequence) and not isinstance(value, str | bytes) else [value]
         for item in values:
             if hasattr(item, "ListFields"):
                 yield f"{indent}{field.number} {field.name}"
-                yield from _fields(item, indent + "  ")
+                yield from field_lines(item, indent + "  ")
             else:
                 yield f"{indent}{field.number} {field.name} = {_scalar(item)}"
 

@@ -13,8 +13,10 @@ from typing import Final
 import pytest
 import yaml
 
+from conformance.protocol import plugin
 from conformance.protocols.flight.reference.server import FlightServer
 from conformance.protocols.storage_read.reference.server import ReferenceServer
+from conformance.reference.plugin import ReferencePlugin
 from conformance.targets.questions import PROTOCOL
 from tests.docs.snippets import EXCERPTED, FOLLOWED, GUIDES, Desk, blocks
 from tests.fixtures import ROOT
@@ -25,7 +27,7 @@ NAMES = [path.relative_to(ROOT).as_posix() for path in GUIDES]
 
 LONG: Final = (
     *("ci", "clients", "flight", "implementers", "interruptions", "ipc", "recording", "replay"),
-    *("scenarios", "seeding", "serializers", "target-file", "truth"),
+    *("scenarios", "seeding", "serializers", "storage-write", "target-file", "truth"),
 )
 """Guides with many commands, or long ones: they are followed where there is time, in the environment ``guides``."""
 
@@ -33,11 +35,14 @@ LONG: Final = (
 @pytest.fixture(scope="session")
 def endpoint() -> Iterator[Mapping[str, str]]:
     """Servers that run already, under the ports that the guides write."""
-    with ReferenceServer() as server, FlightServer() as flights:
+    writes = plugin(ReferencePlugin, "storage-write").listening(None)
+    with ReferenceServer() as server, FlightServer() as flights, writes as written:
         yield {
             "localhost:9060": server.grpc_endpoint,
             "localhost:9050": server.rest_endpoint,
             "localhost:8815": flights.endpoint,
+            "localhost:9062": written.endpoint.grpc,
+            "localhost:9052": written.endpoint.rest.removeprefix("http://"),
         }
 
 

@@ -2,12 +2,21 @@
 
 from typing import Final
 
-from conformance.engine.plugin import EnginePlugin, Recordings
+from conformance.engine.plugin import EnginePlugin, MessageLines, Recordings
 from conformance.protocols.storage_write.contract.messages import METHODS
 from conformance.protocols.storage_write.engine import recordings
+from conformance.records import Call
+
+
+def _messages(call: Call, most: int) -> MessageLines:
+    from conformance.protocols.storage_write.engine.transcript import WriteTranscript  # noqa: PLC0415  # who shows none
+
+    return WriteTranscript(call, most)
+
 
 PLUGIN: Final = EnginePlugin(
     recordings=Recordings(recordings.groups, recordings.driven, recordings.CLAUSES, frozenset(METHODS)),
+    messages=_messages,
     has_known_rows=False,
     draws_cases=False,
 )

@@ -125,8 +125,8 @@ def failures(*calls: Call) -> list[str]:
 
 @pytest.mark.parametrize("variation", [None, *sorted(WRITE_VARIATIONS)])
 def test_a_correct_server_fails_nothing(variation: str | None) -> None:
-    """The reference, and with each thing that a server may choose: of a SHOULD that it breaks, it breaks no more."""
-    assert {clause for clause, _ in failed(variation)} <= set(WRITE_VARIATIONS[variation].fails if variation else ())
+    """The reference, also with each thing that a server may choose."""
+    assert failed(variation) == frozenset()
 
 
 @pytest.mark.parametrize("clause", sorted(recordings.CLAUSES))
