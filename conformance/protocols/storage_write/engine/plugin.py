@@ -18,5 +18,4 @@ PLUGIN: Final = EnginePlugin(
     recordings=Recordings(recordings.groups, recordings.driven, recordings.CLAUSES, frozenset(METHODS)),
     messages=_messages,
     has_known_rows=False,
-    draws_cases=False,
 )

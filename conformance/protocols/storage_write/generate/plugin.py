@@ -1,13 +1,18 @@
-"""Cases of the Storage Write API are written by hand: none are drawn yet."""
+"""Generation of cases of the Storage Write API: which steps fit each other, and drawn histories on drawn tables."""
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Final
 
 from conformance.generate.casecheck import row_count
+from conformance.generate.choices import Choices
 from conformance.generate.plugin import GeneratePlugin
+from conformance.generate.profile import KEYWORD_NAMES, PLAIN_NAMES, Profile
+from conformance.protocols.storage_write.generate.histories import draw_history
+from conformance.protocols.storage_write.generate.simpler import simpler
 from conformance.protocols.storage_write.records import DEFAULT, SHORT_DEFAULT, CreateWriteStream, WriteRows
-from conformance.records import BqType, Case, RecordError, is_row_id
+from conformance.records import ROW_ID, BqType, Case, Column, Mode, RecordError, Table, is_row_id
 
 
 def _check(case: Case) -> None:
@@ -40,4 +45,33 @@ def _check_appends(path: str, step: WriteRows, count: int, case: Case) -> None:
             raise RecordError(f"{path}[{number}].bad", "rows of the request, with a TIMESTAMP", list(append.bad))
 
 
-PLUGIN: Final = GeneratePlugin(run_profile="storage-write", check=_check)
+_PROFILE: Final = Profile(
+    # Texts that the service writes in its own way are not drawn, nor BIGNUMERIC, whose values may have 77 digits.
+    types=(
+        *(BqType.INT64, BqType.STRING, BqType.FLOAT64, BqType.BOOL, BqType.BYTES, BqType.NUMERIC),
+        *(BqType.DATE, BqType.TIME, BqType.DATETIME, BqType.TIMESTAMP),
+    ),
+    names=PLAIN_NAMES * 2 + KEYWORD_NAMES,
+    rows=(1, 3, 5, 8, 9, 13, 17, 33),
+    depth=1,
+    leaves=8,
+    requests=True,
+    protocol="storage-write",
+)
+
+
+def _draw(choices: Choices, table: Table, case_id: str) -> Case:
+    if not is_row_id(table.columns[0]):
+        table = dataclasses.replace(table, columns=(Column(ROW_ID, BqType.INT64, Mode.REQUIRED), *table.columns))
+    title = "What a drawn history writes is what readers see, when they may see it"
+    return Case(case_id, title, table, draw_history(choices, row_count(table)), protocol="storage-write")
+
+
+PLUGIN: Final = GeneratePlugin(
+    run_profile="storage-write",
+    profile=_PROFILE,
+    check=_check,
+    draw=_draw,
+    simpler=simpler,
+    names_rows=lambda case: bool(case.steps),
+)

@@ -1,0 +1,1 @@
+"""Generation of cases of the Storage Write API."""
