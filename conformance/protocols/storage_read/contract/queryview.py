@@ -112,6 +112,13 @@ class QueryView(_JsonView):
         return None if data is None else BatchBytes(self.index, 0, data, schema, self.view.decompression)
 
     @property
+    def page_rows(self) -> int | None:
+        """The number of rows in the page; None if it has a batch that cannot be read."""
+        if self.batch is None:
+            return None if self.has("arrowRecordBatch") else 0
+        return None if self.batch.arrow() is None else self.batch.rows
+
+    @property
     def has_content(self) -> bool:
         """True if a field of Arrow has a text with content, whatever it is."""
         parts = [((self.answer or {}).get(outer), inner) for outer, inner in ARROW_FIELDS]
@@ -130,13 +137,23 @@ class ListingView(_JsonView):
 
     @remembered_property
     def start(self) -> int | None:
-        """The index of the first row that it asks for; None behind a listing whose rows cannot be counted."""
+        """The index of the first row that it asks for; None behind a listing or a page whose rows cannot be counted."""
+        if self.follows_page:
+            return None if self.query is None else self.query.page_rows
         if self.step.further:
-            before = [call for call in self.view.listings if call.index < self.index and call.query is self.query]
-            rows, start = (before[-1].rows, before[-1].start) if before else (None, None)
+            rows, start = self._before[-1].rows, self._before[-1].start
             return None if rows is None or start is None else start + len(rows)
         asked = parse_qs(urlsplit(self.raw.request.decode()).query)
         return int(asked.get("startIndex", ["0"])[0])
+
+    @property
+    def follows_page(self) -> bool:
+        """True if it asks for the rows of the page token that the answer of the query had."""
+        return self.step.further and not self._before
+
+    @property
+    def _before(self) -> list[ListingView]:
+        return [call for call in self.view.listings if call.index < self.index and call.query is self.query]
 
     @remembered_property
     def rows(self) -> list[Any] | None:
