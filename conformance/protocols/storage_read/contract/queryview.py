@@ -113,9 +113,9 @@ class QueryView(_JsonView):
 
     @property
     def page_rows(self) -> int | None:
-        """The number of rows in the page; None if it has a batch that cannot be read."""
+        """The number of rows in the page; None if its batch cannot be read, or is missing although it counts rows."""
         if self.batch is None:
-            return None if self.has("arrowRecordBatch") else 0
+            return None if self.has("arrowRecordBatch") or self.count("pageRowCount") != "0" else 0
         return None if self.batch.arrow() is None else self.batch.rows
 
     @property
