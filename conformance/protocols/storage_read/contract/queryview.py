@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from conformance import wire
 from conformance.contain.parse import ForeignJsonError, parse_object
+from conformance.contract import proto
 from conformance.contract.bytefields import BatchBytes, SchemaBytes
 from conformance.contract.jobanswer import ARROW_FIELDS, arrow_in
 from conformance.contract.raised import remembered_property
@@ -22,6 +23,8 @@ FORMS: Final = {"NANOS": pa.timestamp("ns", "UTC"), "PICOS": pa.utf8()}
 """The Arrow types that a query may ask for in place of microseconds."""
 CAPABILITY: Final = "query-results"
 """What a server declares that answers queries in Arrow."""
+_WIDE: Final = tuple(proto.TIMESTAMP_PRECISION[name] for name in FORMS)
+_WIDE_NAMES: Final = tuple(f"TIMESTAMP_PRECISION_{name}" for name in FORMS)
 _OVER_REST: Final = (ReadResult.LISTING, ReadResult.DESCRIBING)
 
 
@@ -110,6 +113,16 @@ class QueryView(_JsonView):
         data = self._bytes(1)
         schema = self.schema.message.schema if self.schema is not None else None
         return None if data is None else BatchBytes(self.index, 0, data, schema, self.view.decompression)
+
+    @property
+    def asks_wide(self) -> bool:
+        """True if its request names a form of times other than microseconds."""
+        try:
+            asked = parse_object(self.raw.request).get("arrowSerializationOptions")
+        except ForeignJsonError:
+            return False
+        named = asked.get("picosTimestampPrecision") if isinstance(asked, dict) else None
+        return named in _WIDE_NAMES
 
     @property
     def page_rows(self) -> int | None:
@@ -205,8 +218,14 @@ class ResultView(ReadView):
 
     @property
     def has_form_of_page(self) -> bool:
-        """True unless the read names another form of times than the query."""
-        return self.query is None or self.form == self.query.form
+        """True unless the read names another form of times than the query, by its step or by its request.
+
+        The steps of a recording do not say it.
+        """
+        if self.query is None or self.form != self.query.form:
+            return self.query is None
+        named = self.request.arrow_serialization_options.picos_timestamp_precision if self.request is not None else 0
+        return (named in _WIDE) == self.query.asks_wide
 
     @property
     def form(self) -> str:
