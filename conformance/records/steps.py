@@ -168,10 +168,11 @@ class ReadResult(CallStep):
     of the page), ``"end"`` (the number of all rows, as far as the answer says it) or ``"last"``. ``location`` and
     ``job`` replace those of the job. A step without such a job or place is skipped. ``listed`` calls
     ``jobs.getQueryResults`` in place of ReadRows: for ``most`` rows if that is not None, and, if the rows are the
-    ``further`` ones, from the page token of the listing before; a step without such a token is skipped. ``described``
-    calls ``jobs.get``. ``written`` reads the stream of the latest query of a Meanwhile step, which jobs.insert has run.
-    ``plain`` reads without options, as a program does that has only the name of the stream; ``buffer_compression`` and
-    ``timestamps`` are options that are named in place of the query's. ``times`` reads are made at the same time.
+    ``further`` ones, from the page token of the listing before, or of the answer of jobs.query if there is none; a
+    step without such a token is skipped. ``described`` calls ``jobs.get``. ``written`` reads the stream of the latest
+    query of a Meanwhile step, which jobs.insert has run. ``plain`` reads without options, as a program does that has
+    only the name of the stream; ``buffer_compression`` and ``timestamps`` are options that are named in place of the
+    query's. ``times`` reads are made at the same time.
     ``take`` is the number of responses after which the driver cancels. ``during`` is a number of steps after this one:
     they are carried out while the read is held open behind its first response, and it goes on when they have ended.
     """

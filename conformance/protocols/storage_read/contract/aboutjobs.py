@@ -39,7 +39,9 @@ def alike(view: QueriesView) -> list[ListingPair]:
     first: list[tuple[ListingView, pa.Table]] = []
     found = []
     for call in listings(view):
-        if call.query is None or call.rows is None or call.query.step.statement is not QueryStatement.ORDERED:
+        if call.query is None or call.rows is None or call.start is None:
+            continue
+        if call.query.step.statement is not QueryStatement.ORDERED:
             continue
         expected = expected_of(call.query)
         other = next((one for one, rows in first if one.start == call.start and rows.equals(expected)), None)

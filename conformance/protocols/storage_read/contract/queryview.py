@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from conformance import wire
 from conformance.contain.parse import ForeignJsonError, parse_object
+from conformance.contract import proto
 from conformance.contract.bytefields import BatchBytes, SchemaBytes
 from conformance.contract.jobanswer import ARROW_FIELDS, arrow_in
 from conformance.contract.raised import remembered_property
@@ -22,6 +23,8 @@ FORMS: Final = {"NANOS": pa.timestamp("ns", "UTC"), "PICOS": pa.utf8()}
 """The Arrow types that a query may ask for in place of microseconds."""
 CAPABILITY: Final = "query-results"
 """What a server declares that answers queries in Arrow."""
+_WIDE: Final = tuple(proto.TIMESTAMP_PRECISION[name] for name in FORMS)
+_WIDE_NAMES: Final = tuple(f"TIMESTAMP_PRECISION_{name}" for name in FORMS)
 _OVER_REST: Final = (ReadResult.LISTING, ReadResult.DESCRIBING)
 
 
@@ -112,6 +115,23 @@ class QueryView(_JsonView):
         return None if data is None else BatchBytes(self.index, 0, data, schema, self.view.decompression)
 
     @property
+    def asks_wide(self) -> bool:
+        """True if its request names a form of times other than microseconds."""
+        try:
+            asked = parse_object(self.raw.request).get("arrowSerializationOptions")
+        except ForeignJsonError:
+            return False
+        named = asked.get("picosTimestampPrecision") if isinstance(asked, dict) else None
+        return named in _WIDE_NAMES
+
+    @property
+    def page_rows(self) -> int | None:
+        """The number of rows in the page; None if its batch cannot be read, or is missing although it counts rows."""
+        if self.batch is None:
+            return None if self.has("arrowRecordBatch") or self.count("pageRowCount") != "0" else 0
+        return None if self.batch.arrow() is None else self.batch.rows
+
+    @property
     def has_content(self) -> bool:
         """True if a field of Arrow has a text with content, whatever it is."""
         parts = [((self.answer or {}).get(outer), inner) for outer, inner in ARROW_FIELDS]
@@ -130,13 +150,23 @@ class ListingView(_JsonView):
 
     @remembered_property
     def start(self) -> int | None:
-        """The index of the first row that it asks for; None behind a listing whose rows cannot be counted."""
+        """The index of the first row that it asks for; None behind a listing or a page whose rows cannot be counted."""
+        if self.follows_page:
+            return None if self.query is None else self.query.page_rows
         if self.step.further:
-            before = [call for call in self.view.listings if call.index < self.index and call.query is self.query]
-            rows, start = (before[-1].rows, before[-1].start) if before else (None, None)
+            rows, start = self._before[-1].rows, self._before[-1].start
             return None if rows is None or start is None else start + len(rows)
         asked = parse_qs(urlsplit(self.raw.request.decode()).query)
         return int(asked.get("startIndex", ["0"])[0])
+
+    @property
+    def follows_page(self) -> bool:
+        """True if it asks for the rows of the page token that the answer of the query had."""
+        return self.step.further and not self._before
+
+    @property
+    def _before(self) -> list[ListingView]:
+        return [call for call in self.view.listings if call.index < self.index and call.query is self.query]
 
     @remembered_property
     def rows(self) -> list[Any] | None:
@@ -188,8 +218,14 @@ class ResultView(ReadView):
 
     @property
     def has_form_of_page(self) -> bool:
-        """True unless the read names another form of times than the query."""
-        return self.query is None or self.form == self.query.form
+        """True unless the read names another form of times than the query, by its step or by its request.
+
+        The steps of a recording do not say it.
+        """
+        if self.query is None or self.form != self.query.form:
+            return self.query is None
+        named = self.request.arrow_serialization_options.picos_timestamp_precision if self.request is not None else 0
+        return (named in _WIDE) == self.query.asks_wide
 
     @property
     def form(self) -> str:

@@ -118,7 +118,8 @@ class Queries(abc.ABC):
     """The part of the service that runs queries. ``results`` are those of the last :data:`MOST`, by their jobs.
 
     ``inserted`` are those of jobs.insert, and ``written`` names those among them that write into a table of their own.
-    ``changes`` are the numbers of rows that statements with an id have changed.
+    ``changes`` are the numbers of rows that statements with an id have changed, and ``tokens`` the page tokens of the
+    answers in Arrow, by their jobs.
     """
 
     catalogue: Catalogue
@@ -126,6 +127,7 @@ class Queries(abc.ABC):
     inserted: dict[str, RunOfQuery]
     written: set[str]
     changes: dict[tuple[str, str] | None, int]
+    tokens: dict[str, str]
 
     def run_query(self, project: str, body: dict[str, Any]) -> dict[str, Any]:
         """The answer of jobs.query.
@@ -149,6 +151,7 @@ class Queries(abc.ABC):
         self.results[job] = asked
         for old in list(self.results)[:-MOST]:
             del self.results[old]
+            self.tokens.pop(old, None)
         if str(body.get("timeoutMs", "")) == "0":
             return self.running_answer(project, asked)
         return self.answer_in_form(project, asked)
@@ -305,7 +308,7 @@ class Queries(abc.ABC):
             batch = self.page_batch(asked, self.in_form(content, asked.form))
             answer["arrowRecordBatch"] = {"serializedRecordBatch": _text(batch)}
         if self.names_token(asked, page, left=left):
-            answer["pageToken"] = self.catalogue.token()
+            answer["pageToken"] = self.tokens[asked.job] = self.catalogue.token()
         if left or asked.body.get("jobCreationMode") != "JOB_CREATION_OPTIONAL":
             answer |= self.reference(project, asked.job)
         return answer
@@ -337,6 +340,10 @@ class Queries(abc.ABC):
     def names_token(self, _asked: RunOfQuery, _page: pa.Table, *, left: bool) -> bool:
         """Whether the answer has a page token."""
         return left
+
+    def behind_page(self, asked: RunOfQuery) -> int:
+        """The index of the row to which the page token of an answer in Arrow leads jobs.getQueryResults."""
+        return self.page_rows(asked)
 
     def plain_answer(self, project: str, asked: RunOfQuery) -> dict[str, Any]:
         """The answer with rows in JSON."""

@@ -223,8 +223,9 @@ class Api:
         asked = self._queries.results.get(job) or self._queries.inserted.get(job)
         if asked is None:
             raise MissingError(f"Not found: Job {project}:{job}")
-        start = count_of(query, "pageToken", count_of(query, "startIndex", 0))
+        of_page = "pageToken" in query and query["pageToken"] == self._queries.tokens.get(job)
         try:
+            start = self._queries.behind_page(asked) if of_page else _start(query)
             return self._queries.listing(project, asked, start, count_of(query, "maxResults", PAGE_ROWS))
         except QueryRefusedError as error:
             raise RequestRefusedError(400, str(error)) from None
@@ -253,6 +254,11 @@ class Api:
             "numBytes": str(snapshot.rows.nbytes),
             "creationTime": str(snapshot.created // 1000),
         }
+
+
+def _start(query: Mapping[str, str]) -> int:
+    """The index of the first row of a listing."""
+    return count_of(query, "pageToken", count_of(query, "startIndex", 0))
 
 
 _DATASETS: Final = r"/projects/([^/]+)/datasets"

@@ -76,6 +76,7 @@ class ReadService(Queries):
         self.inserted = {}
         self.written = set()
         self.changes = {}
+        self.tokens = {}
 
     def restore(self, streams: Sequence[Stream]) -> None:
         """Serve the streams of a server that was stopped."""

@@ -416,6 +416,14 @@ class OneRowListing(ReadService):
         return answer
 
 
+@_variation("query-results.token-is-a-mere-sign", DISCOVERY)
+class TokenIsMereSign(ReadService):
+    """The page token of a page in Arrow says that rows remain, and jobs.getQueryResults refuses it."""
+
+    def behind_page(self, asked: RunOfQuery) -> int:  # noqa: ARG002  # the shape of a step
+        raise QueryRefusedError("Invalid page token: it is none of a listing")
+
+
 @_variation("query-results.error-comes-late", DISCOVERY)
 class ErrorComesLate(ReadService):
     """A query that fails when its client does not wait is answered as one that runs: its job has the error."""

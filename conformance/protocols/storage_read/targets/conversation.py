@@ -277,7 +277,7 @@ class Conversation:
         call = Call(index, step.label, step.METHOD, query_body(step, names))
         made = self._ask(call, call.request, tables_of(step, names))
         self._queries[step.label] = query_in(made, step, names)
-        self._tokens.pop(step.label, None)
+        self._tokens[step.label] = token_in(made)
 
     def _ask(self, call: Call, asked: bytes | str, tables: Sequence[Names]) -> Call:
         """The call over REST with its answer."""

@@ -125,6 +125,26 @@ def test_counts_of_no_rows_may_be_absent(exchanges: dict[str, Exchange], batch: 
     assert failed(CASES["query-results.no-rows"], spoilt(exchanges["query-results.no-rows"], spoil)) == set()
 
 
+def test_where_a_page_ends_is_unknown_without_its_batch(exchanges: dict[str, Exchange]) -> None:
+    """The listing for its token is then not judged by the rows that it begins with."""
+    case = CASES["query-results.token-of-the-page"]
+    found = failed(case, spoilt(exchanges[case.id], lambda answer: answer.pop("arrowRecordBatch")))
+
+    assert found == {"page-has-a-batch", "page-count-is-true"}
+
+
+@pytest.mark.parametrize(("status", "fails"), [("INVALID_ARGUMENT", set()), ("INTERNAL", {"listing-has-rows"})])
+def test_a_listing_may_refuse_the_token_of_a_page(exchanges: dict[str, Exchange], status: str, fails: set[str]) -> None:
+    """It has to say that rows remain, and may lead nowhere. A fault of the server is no refusal."""
+    case = CASES["query-results.token-of-the-page"]
+    query, listing, *_ = exchanges[case.id].calls
+    refused = dataclasses.replace(listing, status=status, responses=())
+
+    found = failed(case, dataclasses.replace(exchanges[case.id], calls=(query, refused)))
+
+    assert found & {"listing-has-rows"} == fails
+
+
 @pytest.mark.parametrize("status", ["INVALID_ARGUMENT", "NOT_FOUND", "UNIMPLEMENTED"])
 def test_a_server_without_the_feature_may_refuse(exchanges: dict[str, Exchange], status: str) -> None:
     """The case for every server fails nothing then."""

@@ -39,6 +39,7 @@ from conformance.protocols.storage_read.reference.mutants import (  # noqa: F401
     queryfields,
     querymeetings,
     queryruns,
+    queryvalues,
     reads,
     refused,
     remade,

@@ -44,6 +44,22 @@ class ListingTokenBeginsAnew(ReadService):
         return answer | {"pageToken": "0"} if "pageToken" in answer else answer
 
 
+@behaviour_mutant("query-results.page-token-begins-anew", kills="query-results.listing-begins-at-the-index")
+class PageTokenBeginsAnew(ReadService):
+    """The page token of a page in Arrow leads jobs.getQueryResults to the first row again."""
+
+    def behind_page(self, asked: RunOfQuery) -> int:  # noqa: ARG002  # the shape of a step
+        return 0
+
+
+@behaviour_mutant("query-results.page-token-skips-a-page", kills="query-results.listing-begins-at-the-index")
+class PageTokenSkipsPage(ReadService):
+    """The page token of a page in Arrow leads jobs.getQueryResults to the second page behind it."""
+
+    def behind_page(self, asked: RunOfQuery) -> int:
+        return 2 * super().behind_page(asked)
+
+
 @behaviour_mutant("query-results.listing-in-the-form", kills="query-results.listings-agree", source=PYTHON)
 class ListingInForm(ReadService):
     """The times of JSON have the form that the query names for Arrow: texts of ISO 8601 for picoseconds."""
