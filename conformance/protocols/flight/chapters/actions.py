@@ -151,7 +151,8 @@ def _listed_is_served(call: FlightCall) -> Iterator[Violation]:
 def _served_is_listed(call: FlightCall) -> Iterator[Violation]:
     names = _listed(call.view) or frozenset()
     if _type(call) not in names:
-        yield Violation(f"{_type(call)!r} in the list", f"{many(len(names), 'action')}: {', '.join(sorted(names))}")
+        listed = f": {', '.join(sorted(names))}" if names else ""
+        yield Violation(f"{_type(call)!r} in the list", f"{many(len(names), 'action')}{listed}")
 
 
 @clause(
