@@ -154,7 +154,7 @@ def test_a_form_can_be_filled_in(form: Path) -> None:
 
 def test_there_is_a_form_for_each_reason_to_write() -> None:
     """A vulnerability has no form: it is not for the public."""
-    assert [form.stem for form in FORMS] == ["bug", "dispute", "false-alarm", "new-target"]
+    assert [form.stem for form in FORMS] == ["bug", "dispute", "false-alarm", "new-target", "proposal"]
     assert "SECURITY.md" in (GITHUB / "ISSUE_TEMPLATE" / "bug.yml").read_text(encoding="utf-8")
 
 
@@ -178,6 +178,15 @@ def test_every_address_of_the_project_is_below_one() -> None:
     assert all(url.startswith(urls["Homepage"]) for url in urls.values())
     for contact in read(GITHUB / "ISSUE_TEMPLATE" / "config.yml").get("contact_links", []):
         assert contact["url"] == f"{urls['Homepage']}/security/policy"
+
+
+def test_changes_have_reviewers_once_the_project_has_an_address() -> None:
+    """Before, nobody can be named: a name that does not exist makes the whole file invalid."""
+    urls = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"].get("urls", {})
+    lines = (GITHUB / "CODEOWNERS").read_text(encoding="utf-8").splitlines()
+
+    assert any(line and not line.startswith("#") for line in lines) == bool(urls)
+    assert "CODEOWNERS" in (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 
 
 def test_the_placeholder_of_the_address_is_in_one_place() -> None:

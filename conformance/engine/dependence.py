@@ -30,6 +30,7 @@ class Place(enum.Enum):
     DOUBLED = "doubled"
     UNDESCRIBED = "undescribed"
     MISCOUNTED = "miscounted"
+    COUNTER = "counter"
     CALL = "call"
     ENDED = "ended call"
     SESSION = "session"
@@ -152,6 +153,8 @@ _TABLE: Final[Sequence[tuple[tuple[str, ...], tuple[str, ...], Place]]] = (
      Place.DOUBLED),
     (("rows.first-response-has-the-schema",), ("readers.read-*",), Place.UNDESCRIBED),
     (("rows.row-count-is-true",), ("readers.read-*",), Place.MISCOUNTED),
+    # One number, which a server writes into both fields that have a place for it.
+    (("rows.row-count-is-true",), ("rows.deprecated-count-is-zero-or-true",), Place.COUNTER),
     (("readers.[!a]*",), ("readers.agree",), Place.SESSION),
 )  # fmt: skip
 
@@ -186,6 +189,7 @@ _KEYS: Final[Mapping[Place, Callable[[Symptom], Hashable]]] = {
     Place.DOUBLED: lambda one: one.session if _sees_a_name_twice(one) else None,
     Place.UNDESCRIBED: _naming("schema"),
     Place.MISCOUNTED: _naming("row.?count|num_items"),
+    Place.COUNTER: lambda one: None if one.finding is None else (one.call, one.finding.response, one.finding.observed),
     Place.CALL: lambda one: one.call,
     Place.ENDED: lambda one: one.call if one.finding is None or one.clause.startswith("calls.") else None,
     Place.SESSION: lambda one: "" if one.session is None else one.session,

@@ -68,7 +68,7 @@ def _head(number: int, cause: Cause, width: int) -> Line:
     more = f", {many(len(cause.failing), 'case')}" if len(cause.failing) > 1 else ""
     more += f", blocks {many(len(cause.blocks), 'clause')}" if cause.blocks else ""
     more += f", {cause.own[0].frequency}" if cause.own[0].frequency else ""
-    level = f"  {cause.level.upper()}{' by an echo' if cause.by_echo else ''}{_role(cause)}"
+    level = f"  {cause.level.upper()}{' through another clause' if cause.by_echo else ''}{_role(cause)}"
     name = cut(cause.clause, width - len(f"✗ {number} {level}"))
     head = f"✗ {number} "
     room = width - len(head) - len(name) - len(level) - 2
@@ -100,7 +100,7 @@ def _facts(deviation: Deviation, width: int) -> Iterator[Line]:
     got, want, field = " ".join(deviation.text.split()), " ".join(deviation.required.split()), ""
     room = width - 2 - _LABEL
     if finding is not None and finding.field and not got.startswith(finding.field):
-        field = f"{cut(finding.field, room // 3)}: "
+        field = f"{cut(finding.field, max(room // 3, room - len(got) - 2))}: "
         room -= len(field)
     if cut(got, room) == cut(want, room) and got != want:
         # The screen has no place for both: where they differ is what matters.

@@ -147,7 +147,7 @@ def print_cause(console: Console, report: Report, cause: CauseResult) -> None:
     if cause.blocks:
         _print_facts(console, [("blocked", ", ".join(cause.blocks))])
     for echo in report.parts(cause.echoes):
-        _print_facts(console, [("echo", f"{_names(echo)}: {' '.join(echo.text.split())}")])
+        _print_facts(console, [("follows", f"{_names(echo)}: {' '.join(echo.text.split())}")])
     for library, call in mending_of(cause.key.partition("~")[0]).items():
         _print_facts(console, [("mend it", f"{library}: {call}")])
     _print_facts(console, [("smallest", cause.smallest)])
@@ -161,7 +161,7 @@ def _reach(cause: Cause | CauseResult, parts: Iterable[Deviation]) -> str:
     counts = (
         many(len({case_id for part in parts for case_id in part.cases}), "case"),
         *([f"blocks {many(len(cause.blocks), 'clause')}"] if cause.blocks else []),
-        *([many(len(cause.echoes), "echo", "echoes")] if cause.echoes else []),
+        *([f"{many(follow, 'failure')} follow{'s' if follow == 1 else ''}"] if (follow := len(cause.echoes)) else []),
     )
     return f"{cause.level.upper()}, {', '.join(counts)}"
 

@@ -116,6 +116,15 @@ def test_a_reader_follows_from_what_its_error_names(clause: str, said: str, *, f
     assert causes_within([reader, cause])[reader] is (cause if follows else reader)
 
 
+@pytest.mark.parametrize(("said", "follows"), [("row_count 20", True), ("row_count 3", False)])
+def test_one_wrong_number_in_two_fields_is_one_cause(said: str, *, follows: bool) -> None:
+    """Another number in the deprecated field has another cause."""
+    count = on_field("rows.row-count-is-true", "row_count", "row_count 20")
+    deprecated = on_field("rows.deprecated-count-is-zero-or-true", "arrow_record_batch.row_count", said)
+
+    assert causes_within([deprecated, count])[deprecated] is (count if follows else deprecated)
+
+
 def test_a_call_without_an_end_follows_from_its_endless_answer() -> None:
     """A finding on the answer itself has another cause."""
     endless, bytes_ = symptom("calls.stay-within-reason", call=1), symptom("buffers.frame", call=1, response=0)

@@ -118,6 +118,15 @@ def test_run_times_and_numbers_are_published(matrix: Matrix) -> None:
     ]
 
 
+def test_drawn_cases_and_histories_count_as_the_report_counts_them(matrix: Matrix) -> None:
+    """The page that the board links says the same number."""
+    item = matrix.implementations[0]
+    run = dataclasses.replace(item.report.run, generated=3, scenarios=4)
+    drawn = dataclasses.replace(item, report=dataclasses.replace(item.report, run=run))
+
+    assert f"on {len(run.cases) + 7} cases in 2 s" in html(build([drawn]))
+
+
 @pytest.fixture
 def site(matrix: Matrix, reports: list[Path]) -> Path:
     """The folder of the reports, with the pages."""

@@ -185,6 +185,16 @@ def test_the_path_of_a_field_takes_a_part_of_a_line() -> None:
     assert max(map(len, text.splitlines())) <= COLUMNS
 
 
+def test_the_path_of_a_field_is_whole_where_there_is_room() -> None:
+    """The text before it may be short."""
+    finding = Finding("values.string", "row_count 0 or 1", "row_count 2", call=0, field="arrow_record_batch.row_count")
+    verdict = Verdict("a", "values.string", Outcome.FAIL, (finding,))
+
+    text = printed(fold([started("values.string", cases=["a"]), judged("a", verdict), RunEnded(1.0)]), width=80)
+
+    assert "got       arrow_record_batch.row_count: row_count 2" in text
+
+
 def test_a_method_of_flight_that_is_not_implemented_may_be_declared() -> None:
     """Its findings name the method before the status."""
     text = printed(
@@ -271,7 +281,7 @@ def test_a_should_from_which_a_must_follows_is_counted_as_a_must() -> None:
 
     shown = printed(fold([start, judged("a", padded, reader), RunEnded(1.0)]))
 
-    assert "buffers.frame-length  MUST by an echo" in shown
+    assert "buffers.frame-length  MUST through another clause" in shown
     assert "FAILED: 1 cause (1 MUST)" in shown
 
 

@@ -151,7 +151,8 @@ def _listed_is_served(call: FlightCall) -> Iterator[Violation]:
 def _served_is_listed(call: FlightCall) -> Iterator[Violation]:
     names = _listed(call.view) or frozenset()
     if _type(call) not in names:
-        yield Violation(f"{_type(call)} in the list", f"{many(len(names), 'action')}: {', '.join(sorted(names))}")
+        listed = f": {', '.join(sorted(names))}" if names else ""
+        yield Violation(f"{_type(call)!r} in the list", f"{many(len(names), 'action')}{listed}")
 
 
 @clause(
@@ -171,7 +172,8 @@ def results_decode(call: FlightCall) -> Iterator[Violation]:
     if body is None:
         return
     for fault in read_protobuf(body, FLIGHT_MESSAGES[RESULTS[_type(call)]]).violations[:1]:
-        yield Violation(f"{RESULTS[_type(call)]}: {fault.required}", fault.observed, fault.path, response=0)
+        # The path names the message: one fault in the results of all actions is one class of failures.
+        yield Violation(fault.required, fault.observed, fault.path, response=0)
 
 
 def _status(call: FlightCall) -> int | None:
