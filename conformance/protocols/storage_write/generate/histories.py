@@ -81,7 +81,7 @@ class _Drawing:
         if not stream.finalized:
             kinds += [self._write, self._write, self._finalize]
         if stream.type is StreamType.BUFFERED and not stream.finalized:
-            kinds += [self._flush] * (5 if stream.flushed < stream.end else 1)
+            kinds += [self._flush] * (4 if stream.flushed < stream.end else 1)
         if stream.type is StreamType.PENDING and stream.finalized and not stream.committed:
             kinds += [self._commit] * 6
         return self._choices.pick(kinds)(stream)
