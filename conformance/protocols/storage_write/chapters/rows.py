@@ -114,11 +114,15 @@ def _nullable(view: WriteView) -> Sequence[Column]:
         for read in view.reads
         if any(_leaves_out(read, column.name) and column.name in read.rows.schema.names for column in _nullable(view))
     ],
-    source=GO_WRITE_TEST,
+    source=Inferred(GO_WRITE_TEST),
+    level=Level.SHOULD,
     breaks="clients whose programs are older than a column of the table",
 )
 def omitted_column_is_null(read: ReadBack) -> Iterator[Violation]:
-    """A column without a default that the rows of an append do not have is NULL in them."""
+    """A column without a default that the rows of an append do not have is NULL in them.
+
+    It was recorded of rows in protobuf; of rows in Arrow it is inferred.
+    """
     for name in read.rows.schema.names:
         places = _leaves_out(read, name)
         column = read.rows.column(name)
