@@ -32,8 +32,8 @@ class Why(enum.StrEnum):
     UNKNOWN_END = "unknown-end"
     """It has an offset, and an answer before left open where the stream ends."""
     AFTER_FAILURE = "after-failure"
-    """A lawful append before it on the same connection failed, or one to its stream before it gave a reason of its own:
-    what becomes of it is open.
+    """A lawful append before it on the same connection failed, or, if its offset is wrong, one to the same stream: what
+    becomes of it is open.
     """
 
 

@@ -295,8 +295,9 @@ def _why(step: WriteRows, append: RowsAppend, stream: StreamState | None, *, fai
             found[Why.BEHIND], found[Why.PAST] = offset < end, offset > end
         found[Why.UNKNOWN_END] = end is None and offset is not None and not stream.is_default
     reasons = frozenset(why for why, holds in found.items() if holds)
-    open_since = failed or (bool(reasons) and stream is not None and stream.failing)
-    return reasons | {Why.AFTER_FAILURE} if open_since else reasons
+    # Of a stream that refuses what it should take, no particular answer to a wrong offset is to be expected.
+    misplaced = stream is not None and stream.failing and not reasons.isdisjoint({Why.BEHIND, Why.PAST})
+    return reasons | {Why.AFTER_FAILURE} if failed or misplaced else reasons
 
 
 def _take(stream: StreamState, one: AppendView) -> None:
