@@ -50,8 +50,11 @@ FLIGHT: Final = (
     "flight-deephaven-42.7",
 )
 """Servers of Arrow Flight RPC."""
-MATRICES: Final = {"": TARGETS, "flight": FLIGHT}
-"""The targets of each matrix, by the folder of their reports: no clause of Storage Read is one of Flight."""
+WRITES: Final = ("write-bqemulator-1.4.0", "write-local-bigquery-0.3.2", "write-bigquery-rs-0.9.0")
+"""Servers of the Storage Write API."""
+MATRICES: Final = {"": TARGETS, "flight": FLIGHT, "storage-write": WRITES}
+"""The targets of each matrix, by the folder of their reports: no clause of one API is one of
+another."""
 PERFECT: Final = frozenset({"reference", "flight-reference"})
 """Targets that must not deviate."""
 UNSTEADY: Final[Mapping[str, tuple[str, ...]]] = {

@@ -31,7 +31,11 @@ DOORS: Final[tuple[Door, ...]] = (
     Door(
         "You write a BigQuery emulator",
         "conformance run --target 'grpc://localhost:9060?rest=http://localhost:9050'",
-        (("Storage Read servers", "servers/index.html"), ("guide", "docs/implementers.html")),
+        (
+            ("Storage Read servers", "servers/index.html"),
+            ("Storage Write servers", "storage-write/index.html"),
+            ("guide", "docs/implementers.html"),
+        ),
     ),
     Door(
         "You write an Arrow Flight server",

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from conformance.engine.selection import all_clauses
 from conformance.report.matrixtable import Entry, Implementation, Matrix, load_matrix
-from publish.emulators import FLIGHT, SERIALIZERS, SERVERS
+from publish.emulators import FLIGHT, SERIALIZERS, SERVERS, WRITES
 from publish.generated import ROOT
 
 __all__ = ["BOARDS", "Board", "Product", "Published", "Result"]
@@ -41,6 +41,7 @@ class Board:
 
 BOARDS: Final = (
     Board("servers", "Storage Read servers", names=("reference", *SERVERS)),
+    Board("storage-write", "Storage Write servers", "storage-write", WRITES),
     Board("flight", "Arrow Flight servers", "flight", FLIGHT),
     Board("readers", "Readers of Arrow IPC", "readers"),
     Board("writers", "Writers of Arrow IPC", "writers"),
@@ -65,7 +66,7 @@ class Result:
     def product(self) -> str:
         """The name that the product has on every board: that of the report, without the role and the version."""
         version = self.item.title[1]
-        name = self.item.slug.removeprefix("flight-").removesuffix("-validated")
+        name = self.item.slug.removeprefix("flight-").removeprefix("write-").removesuffix("-validated")
         return name.removesuffix(f"-{version}") if version else name
 
 

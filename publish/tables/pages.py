@@ -24,6 +24,7 @@ from publish.tables import (
     surface,
     testing,
     untrusted,
+    writeservers,
 )
 
 TABLES: Final = (
@@ -44,6 +45,7 @@ TABLES: Final = (
     surface,
     testing,
     untrusted,
+    writeservers,
 )
 
 

@@ -32,7 +32,8 @@ def small(root: Path) -> Published:
     shutil.copy(ROOT / "reports" / f"{SERVER}.json", reports)
     shutil.copy(ROOT / "reports" / "drift.json", reports)
     shutil.copy(ROOT / "targets" / f"{SERVER}.toml", root / "targets")
-    for name in ("flight/flight-sail-0.7.2.json", "writers/nanoarrow.json"):
+    writes = "storage-write/write-local-bigquery-0.3.2.json"
+    for name in ("flight/flight-sail-0.7.2.json", writes, "writers/nanoarrow.json"):
         (reports / name).parent.mkdir()
         shutil.copy(ROOT / "reports" / name, reports / name)
     reader = loaded("readers/arrow-rs.json")

@@ -26,7 +26,10 @@ def test_a_product_has_all_its_versions_and_roles() -> None:
     """By its name without the version and the role."""
     pages = {name: [one.page for one in product.results] for name, product in PUBLISHED.products.items()}
 
-    assert pages["bqemulator"] == [f"servers/bqemulator-{version}.html" for version in ("1.0.0", "1.0.1", "1.4.0")]
+    assert pages["bqemulator"] == [
+        *(f"servers/bqemulator-{version}.html" for version in ("1.0.0", "1.0.1", "1.4.0")),
+        "storage-write/write-bqemulator-1.4.0.html",
+    ]
     assert pages["pyarrow"] == [
         "flight/flight-pyarrow.html",
         "readers/pyarrow-validated.html",

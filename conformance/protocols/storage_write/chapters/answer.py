@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from conformance.contract.clause import Violation, clause
-from conformance.contract.sources import JAVA_WRITE_TEST, PROTOBUF, PYTHON_WRITE_SAMPLE, STORAGE_PROTO, WRITE_GUIDE
+from conformance.contract.sources import (
+    GO_WRITE_TEST,
+    JAVA_WRITE_TEST,
+    PROTOBUF,
+    PYTHON_WRITE_SAMPLE,
+    STORAGE_PROTO,
+    WRITE_GUIDE,
+    Inferred,
+)
 from conformance.contract.view import once_per_view
 from conformance.protocols.storage_write.contract import WRITE
 from conformance.protocols.storage_write.contract.messages import METHODS, SPECS
@@ -58,10 +66,11 @@ _ONLY_DOCUMENTED: Final = frozenset({BqType.RECORD, BqType.JSON, BqType.INTERVAL
 
 
 def _lawful(view: WriteView, *, recorded: bool = True) -> Sequence[AppendView]:
-    """The lawful appends that begin their connection, to tables all of whose types are ``recorded``, or to others."""
+    """The lawful appends that begin their connection, all of whose columns are ``recorded``, or the others."""
     columns = view.case.table.columns
     known = types_in(columns).isdisjoint(_ONLY_DOCUMENTED) and all(one.mode is not Mode.REPEATED for one in columns)
-    return [one for one in view.appends if not one.why and one.at == 0] if known is recorded else []
+    found = [one for one in view.appends if not one.why and one.at == 0]
+    return [one for one in found if (known and not _has_other_columns(one)) is recorded]
 
 
 @_clause(
@@ -155,7 +164,7 @@ def short_default_is_acknowledged(one: AppendView) -> Iterator[Violation]:
 
 @_clause(
     "storage-write-answer.documented-type-is-acknowledged",
-    over=lambda view: _lawful(view, recorded=False),
+    over=lambda view: [one for one in _lawful(view, recorded=False) if not _has_other_columns(one)],
     source=WRITE_GUIDE,
     level=Level.SHOULD,
     breaks="every client with such columns",
@@ -168,6 +177,26 @@ def documented_type_is_acknowledged(one: AppendView) -> Iterator[Violation]:
     yield from _refused(one)
 
 
+@_clause(
+    "storage-write-answer.columns-by-name-are-acknowledged",
+    over=lambda view: [one for one in _lawful(view, recorded=False) if _has_other_columns(one)],
+    source=Inferred(GO_WRITE_TEST),
+    level=Level.SHOULD,
+    breaks="clients whose programs are older than a column of the table, or have its columns in another order",
+)
+def columns_by_name_are_acknowledged(one: AppendView) -> Iterator[Violation]:
+    """An append of rows that lack a NULLABLE column of the table, or have its columns in another order, is
+    acknowledged.
+
+    It was recorded of rows in protobuf; of rows in Arrow it is inferred.
+    """
+    yield from _refused(one)
+
+
+def _has_other_columns(one: AppendView) -> bool:
+    return bool(one.step.omit) or one.step.backwards
+
+
 def _is_default(one: AppendView) -> bool:
     return one.stream is not None and one.stream.is_default
 
@@ -178,6 +207,11 @@ def _refused(one: AppendView) -> Iterator[Violation]:
 
 
 def _error_of(one: AppendView) -> str:
-    """The error of an append, in words."""
-    error: Any = one.answer.error if one.in_band else None
-    return f"the call ended in {one.status}" if error is None else f"code {error.code}: {error.message}"
+    """The error of an append, in words, without the names of the case's table: one fault has one text in all cases."""
+    if not one.in_band:
+        return f"the call ended in {one.status}"
+    stream = str(one.request.write_stream)
+    text = str(one.answer.error.message).replace(stream, "STREAM")
+    for name in stream.split("/")[5:6]:
+        text = text.replace(name, "TABLE")
+    return f"code {one.answer.error.code}: {text}"

@@ -14,7 +14,6 @@ from conformance.contract.sources import (
     GO_WRITE_TEST,
     JAVA_WRITE_TEST,
     MEASURED,
-    RUST_CLIENT,
     STORAGE_PROTO,
     WRITES_RECORDED,
 )
@@ -120,11 +119,7 @@ def finalized_has_its_code(one: AppendView) -> Iterator[Violation]:
 # --- BatchCommitWriteStreams ----------------------------------------------------------------------
 
 
-def _may_be_committed(stream: StreamState) -> bool:
-    return stream.type is StreamType.PENDING and stream.finalized and not stream.committed
-
-
-_lawful_commits = _calls("BatchCommitWriteStreams", _may_be_committed)
+_lawful_commits = _calls("BatchCommitWriteStreams", lambda stream: stream.may_be_committed)
 
 
 @_clause(
@@ -183,7 +178,7 @@ def _refused_commits(chosen: Callable[[StreamState], bool]) -> Calls:
     def select(view: WriteView) -> Sequence[WriteCall]:
         found = []
         for call in view.calls_of("BatchCommitWriteStreams"):
-            others = [one for one in call.before.values() if not _may_be_committed(one)]
+            others = [one for one in call.before.values() if not one.may_be_committed]
             if call.offered and others and all(map(chosen, others)):
                 found.append(call)
         return found
@@ -254,8 +249,7 @@ def _flushes(chosen: Callable[[StreamState, int], bool]) -> Calls:
 
 
 def _may_be_flushed(stream: StreamState, offset: int) -> bool:
-    is_open = stream.type is StreamType.BUFFERED and not stream.finalized
-    return is_open and stream.flushed <= offset < len(stream.rows)
+    return stream.may_be_flushed and stream.flushed <= offset < len(stream.rows)
 
 
 def _ends_in_ok(call: WriteCall) -> Iterator[Violation]:
@@ -289,11 +283,7 @@ def flush_answers_its_offset(call: WriteCall) -> Iterator[Violation]:
 
 @_clause(
     "storage-write-finish.flush-past-the-end-is-refused",
-    over=_flushes(
-        lambda stream, offset: (
-            stream.type is StreamType.BUFFERED and not stream.finalized and offset >= len(stream.rows)
-        )
-    ),
+    over=_flushes(lambda stream, offset: stream.may_be_flushed and offset >= len(stream.rows)),
     source=WRITES_RECORDED,
     breaks="clients that flush what was never acknowledged",
 )
@@ -305,10 +295,14 @@ def flush_past_the_end_is_refused(call: WriteCall) -> Iterator[Violation]:
 @_clause(
     "storage-write-finish.finalized-is-not-flushed",
     over=_flushes(lambda stream, _offset: stream.type is StreamType.BUFFERED and stream.finalized),
-    source=(MEASURED, RUST_CLIENT),
+    source=MEASURED,
+    level=Level.SHOULD,
 )
 def finalized_is_not_flushed(call: WriteCall) -> Iterator[Violation]:
-    """A flush of a finalized stream is refused."""
+    """A flush of a finalized stream is refused.
+
+    One project measured it once; no document says it and no client is known to need it.
+    """
     yield from _ends_in_ok(call)
 
 

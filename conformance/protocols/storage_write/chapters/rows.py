@@ -75,7 +75,7 @@ def refused_are_not_written(read: ReadBack) -> Iterator[Violation]:
 @_clause(
     "storage-write-rows.extra-column-is-refused",
     over=lambda view: _only(view, Why.EXTRA),
-    source=(JAVA_WRITE_TEST, RUST_CLIENT),
+    source=(RUST_CLIENT, Inferred(JAVA_WRITE_TEST)),
     breaks="every client: a column is dropped without an error: https://github.com/apache/beam/issues/33238",
 )
 def extra_column_is_refused(one: AppendView) -> Iterator[Violation]:
@@ -87,11 +87,15 @@ def extra_column_is_refused(one: AppendView) -> Iterator[Violation]:
 @_clause(
     "storage-write-rows.extra-column-has-its-code",
     over=lambda view: [one for one in _only(view, Why.EXTRA) if one.in_band],
-    source=(JAVA_WRITE_TEST, RUST_CLIENT),
+    source=Inferred(JAVA_WRITE_TEST),
+    level=Level.SHOULD,
     breaks="clients that make the column and send the rows again",
 )
 def extra_column_has_its_code(one: AppendView) -> Iterator[Violation]:
-    """The error for a column that the table does not have has a StorageError with SCHEMA_MISMATCH_EXTRA_FIELDS."""
+    """The error for a column that the table does not have has a StorageError with SCHEMA_MISMATCH_EXTRA_FIELDS.
+
+    It was recorded of rows in protobuf; of rows in Arrow it is inferred.
+    """
     if "SCHEMA_MISMATCH_EXTRA_FIELDS" not in one.storage_errors:
         came = ", ".join(one.storage_errors) or "no StorageError"
         yield Violation("SCHEMA_MISMATCH_EXTRA_FIELDS", came, field="error.details")
@@ -114,11 +118,15 @@ def _nullable(view: WriteView) -> Sequence[Column]:
         for read in view.reads
         if any(_leaves_out(read, column.name) and column.name in read.rows.schema.names for column in _nullable(view))
     ],
-    source=GO_WRITE_TEST,
+    source=Inferred(GO_WRITE_TEST),
+    level=Level.SHOULD,
     breaks="clients whose programs are older than a column of the table",
 )
 def omitted_column_is_null(read: ReadBack) -> Iterator[Violation]:
-    """A column without a default that the rows of an append do not have is NULL in them."""
+    """A column without a default that the rows of an append do not have is NULL in them.
+
+    It was recorded of rows in protobuf; of rows in Arrow it is inferred.
+    """
     for name in read.rows.schema.names:
         places = _leaves_out(read, name)
         column = read.rows.column(name)

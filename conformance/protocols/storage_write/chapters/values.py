@@ -14,7 +14,7 @@ import pyarrow as pa
 from conformance.contract.clause import Violation, clause
 from conformance.contract.comparing.differences import ValueDifference, ValueDifferenceKind
 from conformance.contract.comparing.received import Compared, PathRole, TablePath, violation
-from conformance.contract.sources import PYTHON_WRITE_SAMPLE, WRITE_GUIDE, Inferred, Sources
+from conformance.contract.sources import GO_WRITE_TEST, PYTHON_WRITE_SAMPLE, WRITE_GUIDE, Inferred, Sources
 from conformance.contract.view import once_per_view
 from conformance.protocols.storage_write.contract import WRITE
 from conformance.protocols.storage_write.contract.subjects import ReadBack
@@ -27,25 +27,34 @@ _ONLY_DOCUMENTED: Final[Sources] = WRITE_GUIDE
 
 @once_per_view
 def _compared(view: WriteView) -> list[Compared]:
-    """The rows that came, each beside the row of the case that it is, in the columns with which it was written.
+    """The rows that came and were written with the columns of the table in their order."""
+    return list(_beside(view, moved=False))
+
+
+@once_per_view
+def _moved(view: WriteView) -> list[Compared]:
+    """The rows that came and were written with columns left out, or in another order."""
+    return list(_beside(view, moved=True))
+
+
+def _beside(view: WriteView, *, moved: bool) -> Iterator[Compared]:
+    """Each row that came beside the row of the case that it is, in the columns with which it was written.
 
     The rows are taken out of their messages, so that a value has no bytes to show.
     """
     columns = view.case.table.columns
-    return [
-        Compared(read.call, columns, tables, tuple, ordered=True, exact=False)
-        for read in view.reads
-        for tables in _tables(view.table, read)
-    ]
+    for read in view.reads:
+        for tables in _tables(view.table, read, moved=moved):
+            yield Compared(read.call, columns, tables, tuple, ordered=True, exact=False)
 
 
-def _tables(table: pa.Table, read: ReadBack) -> Iterator[tuple[pa.Table, pa.Table]]:
+def _tables(table: pa.Table, read: ReadBack, *, moved: bool) -> Iterator[tuple[pa.Table, pa.Table]]:
     """The expected and the received rows, for each set of columns that rows were written without."""
     if not read.rows.num_columns:
         return
     came: dict[frozenset[str], list[tuple[int, int]]] = {}
     for at, row in enumerate(read.rows.column(ROW_ID).to_pylist()):
-        if row is not None and 0 <= row < table.num_rows and row in read.omitted:
+        if row in read.omitted and (row in read.moved) is moved:
             came.setdefault(read.omitted[row], []).append((row, at))
     for omitted, pairs in came.items():
         names = [name for name in table.schema.names if name not in omitted]
@@ -159,6 +168,28 @@ def lists(one: Compared) -> Iterator[Violation]:
     profiles=WRITE,
 )
 def columns(one: Compared) -> Iterator[Violation]:
-    """A value is read from the column of the name under which it was written, whatever the order of the columns is."""
+    """A value is read from the column of the name under which it was written."""
     for name, owner in one.misplaced.items():
         yield Violation(f"the values of {name}", f"the values of {owner}", field=name)
+
+
+@clause(
+    "storage-write-values.columns-by-name",
+    over=_moved,
+    source=Inferred(GO_WRITE_TEST),
+    level=Level.SHOULD,
+    breaks="every client: values are in other columns than those they were written to",
+    profiles=WRITE,
+)
+def columns_by_name(one: Compared) -> Iterator[Violation]:
+    """Rows that were written without a column, or with the columns in another order than the table's, are read with the
+    same values under the same names.
+
+    It was recorded of rows in protobuf; of rows in Arrow it is inferred.
+    """
+    if one.misplaced:
+        yield from columns(one)
+        return
+    for found in one.differences:
+        if found.kind in (ValueDifferenceKind.VALUE, ValueDifferenceKind.NULL):
+            yield violation(found)

@@ -11,12 +11,19 @@ from collections.abc import Callable, Iterator, Sequence
 
 from conformance.contain.text import many
 from conformance.contract.clause import Violation, clause
-from conformance.contract.sources import JAVA_WRITE_TEST, MEASURED, RUST_CLIENT, STORAGE_PROTO, WRITE_GUIDE
+from conformance.contract.sources import (
+    JAVA_WRITE_TEST,
+    MEASURED,
+    RUST_CLIENT,
+    STORAGE_PROTO,
+    WRITE_GUIDE,
+    Inferred,
+)
 from conformance.protocols.storage_write.contract import WRITE
 from conformance.protocols.storage_write.contract.state import StreamState
 from conformance.protocols.storage_write.contract.subjects import ReadBack, SeenStream
-from conformance.protocols.storage_write.contract.view import WriteView
-from conformance.protocols.storage_write.records import StreamType
+from conformance.protocols.storage_write.contract.view import WriteCall, WriteView
+from conformance.protocols.storage_write.records import ReadWritten, StreamType
 from conformance.records import Level
 
 _clause = functools.partial(clause, profiles=WRITE)
@@ -31,6 +38,22 @@ def _seen(chosen: Callable[[StreamState], bool]) -> Callable[[WriteView], Sequen
         return [one for one in found if one.stream.known and one.stream.rows and chosen(one.stream)]
 
     return select
+
+
+@_clause(
+    "storage-write-visible.table-is-read",
+    over=lambda view: [call for call in view.served if isinstance(call.step, ReadWritten) and call.offered],
+    source=Inferred(STORAGE_PROTO),
+    level=Level.SHOULD,
+    breaks="every client that reads: what was written cannot be seen",
+)
+def table_is_read(call: WriteCall) -> Iterator[Violation]:
+    """A table that rows are written to can be read by the Storage Read API, if the server has it.
+
+    A read that fails is no proof against the writes before it: clauses on rows are not judged then.
+    """
+    if not call.ok:
+        yield Violation("OK", call.raw.status)
 
 
 def _missing(one: SeenStream) -> Iterator[Violation]:

@@ -19,7 +19,7 @@ class StreamState:
     """A stream after some calls: ``rows`` are the numbers of its rows in the case's table, by their offsets.
 
     ``flushed`` is the number of rows that a flush has made visible. ``committed`` is True after a commit that
-    succeeded, ``failed`` after one that did not.
+    succeeded, ``failed`` after one that did not; ``failing`` is True after a lawful append that was not acknowledged.
     """
 
     name: str
@@ -30,7 +30,18 @@ class StreamState:
     finalized: bool = False
     committed: bool = False
     failed: bool = False
+    failing: bool = False
     flushed: int = 0
+
+    @property
+    def may_be_committed(self) -> bool:
+        """True if a commit of the stream is lawful."""
+        return self.type is StreamType.PENDING and self.finalized and not self.committed
+
+    @property
+    def may_be_flushed(self) -> bool:
+        """True if a flush of rows of the stream is lawful."""
+        return self.type is StreamType.BUFFERED and not self.finalized
 
     @property
     def end(self) -> int | None:

@@ -32,7 +32,9 @@ class Why(enum.StrEnum):
     UNKNOWN_END = "unknown-end"
     """It has an offset, and an answer before left open where the stream ends."""
     AFTER_FAILURE = "after-failure"
-    """A lawful append before it on the same connection failed: what becomes of those behind it is open."""
+    """A lawful append before it on the same connection failed, or, if its offset is wrong, one to the same stream: what
+    becomes of it is open.
+    """
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -105,7 +107,8 @@ class ReadBack(AtCall):
 
     ``counts`` are the numbers of the rows in the case's table, by the column that counts them, each with how often it
     came. ``refused`` are rows that were sent and acknowledged nowhere; ``odd`` are the answered appends whose Arrow
-    data is not of the right form. ``omitted`` are the columns that each row of a lawful append was written without.
+    data is not of the right form. ``omitted`` are the columns that each row of a lawful append was written without;
+    ``moved`` are the rows that were written without some, or with the columns in another order than the table.
     """
 
     rows: pa.Table
@@ -114,6 +117,7 @@ class ReadBack(AtCall):
     refused: frozenset[int]
     odd: Sequence[AppendView]
     omitted: Mapping[int, frozenset[str]]
+    moved: frozenset[int]
 
     @property
     def due(self) -> Counter[int]:

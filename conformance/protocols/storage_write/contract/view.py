@@ -148,9 +148,35 @@ class WriteView(View):
         return found
 
     def _is_open(self, index: int) -> bool:
-        """An append that may be refused may be refused by the end of its call, and a refusal may have any status."""
+        """An append that may be refused may be refused by the end of its call, and a refusal may have any status.
+
+        So may a call that an answer before has made unlawful, as a flush of rows that were refused. A read that fails
+        shows nothing of the writes before it.
+        """
         call = self.served[index]
-        return "OK" not in call.expected_codes or any(one.call == index and one.why for one in self.appends)
+        if "OK" not in call.expected_codes or isinstance(call.step, ReadWritten):
+            return True
+        if any(one.call == index and one.why for one in self.appends):
+            return True
+        return not all(_is_lawful(call.step, stream) for stream in call.before.values())
+
+    def _left_out(self) -> str:
+        """The first read of the table that failed, else as for every view."""
+        for call in self.served:
+            if isinstance(call.step, ReadWritten) and call.raw.end is CallEnd.COMPLETE and not call.ok:
+                return f"the table could not be read: {call.raw.method} ended in {call.raw.status}"
+        return super()._left_out()
+
+
+def _is_lawful(step: object, stream: StreamState) -> bool:
+    """True if a step may be done with a stream, by the answers before it."""
+    match step:
+        case CommitStreams():
+            return stream.may_be_committed
+        case FlushStream():
+            return stream.known and stream.may_be_flushed and step.offset < len(stream.rows)
+        case _:
+            return True
 
 
 class _Followed:
@@ -206,7 +232,7 @@ class _Followed:
                 request,
                 call.answers[at] if came else None,
                 None if stream is None else stream.copy(),
-                _why(step, append, stream) | ({Why.AFTER_FAILURE} if failed else set()),
+                _why(step, append, stream, failed=failed),
                 wrong,
                 call.raw.status if call.raw.end is CallEnd.COMPLETE else "",
             )
@@ -249,11 +275,12 @@ class _Followed:
         odd = [one for one in self.appends if not one.is_bare and (one.acknowledged or one.refused)]
         streams = [stream.copy() for stream in self._streams.values()]
         refused = frozenset(sent - written - unclear)
-        self.reads.append(ReadBack(calls[0].index, rows, counts, streams, refused, odd, dict(self._omitted)))
+        moved = frozenset(row for one in self.appends if one.step.omit or one.step.backwards for row in one.rows)
+        self.reads.append(ReadBack(calls[0].index, rows, counts, streams, refused, odd, dict(self._omitted), moved))
 
 
-def _why(step: WriteRows, append: RowsAppend, stream: StreamState | None) -> frozenset[Why]:
-    """Why an append may be refused, or has to be."""
+def _why(step: WriteRows, append: RowsAppend, stream: StreamState | None, *, failed: bool) -> frozenset[Why]:
+    """Why an append may be refused, or has to be. ``failed`` is True after a lawful one on its connection that was."""
     found = {
         Why.FRAMING: append.framing is not Framing.BARE,
         Why.EXTRA: step.extra,
@@ -267,11 +294,15 @@ def _why(step: WriteRows, append: RowsAppend, stream: StreamState | None) -> fro
         if end is not None and offset is not None:
             found[Why.BEHIND], found[Why.PAST] = offset < end, offset > end
         found[Why.UNKNOWN_END] = end is None and offset is not None and not stream.is_default
-    return frozenset(why for why, holds in found.items() if holds)
+    reasons = frozenset(why for why, holds in found.items() if holds)
+    # Of a stream that refuses what it should take, no particular answer to a wrong offset is to be expected.
+    misplaced = stream is not None and stream.failing and not reasons.isdisjoint({Why.BEHIND, Why.PAST})
+    return reasons | {Why.AFTER_FAILURE} if failed or misplaced else reasons
 
 
 def _take(stream: StreamState, one: AppendView) -> None:
     """Change what is known of a stream by the answer to an append."""
+    stream.failing = stream.failing or not (one.why or one.acknowledged)
     if one.acknowledged:
         stream.rows += one.rows
         stream.known = stream.known and not one.why

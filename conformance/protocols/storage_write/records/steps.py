@@ -77,8 +77,9 @@ class WriteRows(CallStep):
     ``stream`` is a label, or the literal ``name`` of a stream. The first request alone has the name of the stream and
     the schema of the rows; with ``names`` and ``schemas``, each request has them. The client waits for an answer before
     the next request, unless it sends all of them ``ahead``. ``omit`` are columns of the table that the rows do not
-    have; with ``extra``, they have one that the table does not have. ``plain_times`` writes TIMESTAMP without a time
-    zone.
+    have; with ``extra``, they have one that the table does not have; with
+    ``backwards``, those behind the first come in reverse.
+    ``plain_times`` writes TIMESTAMP without a time zone.
     """
 
     TAG: ClassVar[str] = "write-rows"
@@ -90,6 +91,7 @@ class WriteRows(CallStep):
     ahead: bool = False
     omit: tuple[str, ...] = ()
     extra: bool = False
+    backwards: bool = False
     plain_times: bool = False
     name: str = ""
     expect: Expect = Expect()

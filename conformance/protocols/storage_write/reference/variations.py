@@ -233,3 +233,36 @@ class SchemaUpdated(WriteService):
         if response.WhichOneof("response") == "append_result":
             response.updated_schema.CopyFrom(self.schema_of(self.stream(connection.name).table))
         return response
+
+
+@variation("storage-write.refused-as-status", WRITE_GUIDE)
+class RefusedAsStatus(WriteService):
+    """An append whose refusal no record shows in an answer ends the connection."""
+
+    def put_error(self, response: Any, error: AppendRefusedError, stream: WriteStream) -> None:
+        if not error.kind and not error.rows:
+            raise Refusal(grpc.StatusCode.INVALID_ARGUMENT, str(error))
+        super().put_error(response, error, stream)
+
+
+@variation("storage-write.no-reads", STORAGE_PROTO)
+class NoReads(WriteService):
+    """The server does not have the Storage Read API."""
+
+    def create_read_session(self, request: Any) -> Any:
+        raise Refusal(grpc.StatusCode.UNIMPLEMENTED, "BigQueryRead is not served here.")
+
+
+@variation("storage-write.several-streams", STORAGE_PROTO)
+class SeveralStreams(WriteService):
+    """A session has three streams, one of them without rows."""
+
+    def create_read_session(self, request: Any) -> Any:
+        answer = super().create_read_session(request)
+        for made in list(answer.streams):
+            schema, chunks = self.sessions[made.name]
+            parts = {made.name: chunks[:1], f"{made.name}-b": chunks[1:], f"{made.name}-c": []}
+            self.sessions.update({name: (schema, part) for name, part in parts.items()})
+            for name in list(parts)[1:]:
+                answer.streams.add(name=name)
+        return answer

@@ -50,6 +50,8 @@ def _batch(table: pa.Table, step: WriteRows, append: RowsAppend) -> pa.RecordBat
     if step.extra:
         fields.append(pa.field(EXTRA, pa.int64()))
         arrays.append(pa.array(range(append.count), pa.int64()))
+    if step.backwards:
+        fields, arrays = [*fields[:1], *fields[:0:-1]], [*arrays[:1], *arrays[:0:-1]]
     return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
 
 

@@ -45,3 +45,19 @@ def test_a_copy_stays_as_it_is() -> None:
     stream.rows.append(2)
 
     assert before.rows == [1]
+
+
+@pytest.mark.parametrize(
+    ("stream", "committed", "flushed"),
+    [
+        (StreamState("c", StreamType.COMMITTED), False, False),
+        (PENDING, False, False),
+        (dataclasses.replace(PENDING, finalized=True), True, False),
+        (dataclasses.replace(PENDING, finalized=True, committed=True), False, False),
+        (BUFFERED, False, True),
+        (dataclasses.replace(BUFFERED, finalized=True), False, False),
+    ],
+)
+def test_what_may_be_done_with_a_stream(stream: StreamState, committed: bool, flushed: bool) -> None:  # noqa: FBT001  # a row
+    """A commit is of a finalized PENDING stream, once; a flush of an open BUFFERED one."""
+    assert (stream.may_be_committed, stream.may_be_flushed) == (committed, flushed)

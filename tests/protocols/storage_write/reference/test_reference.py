@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from contextlib import closing
+from typing import Any
 
+import grpc
 import pytest
 
 from conformance.contract.clause import CLAUSES, load_chapters
@@ -11,8 +13,11 @@ from conformance.contract.judge import judge
 from conformance.engine.corpus import load_corpus
 from conformance.generate import materialise
 from conformance.protocol import plugin
+from conformance.protocols.storage_write.reference.service import WriteService
+from conformance.protocols.storage_write.reference.streams import AppendRefusedError, WriteStream
 from conformance.records import Case, Exchange, Outcome
 from conformance.reference.plugin import ReferencePlugin
+from conformance.reference.statuses import Refusal
 from conformance.targets import Target, open_target
 
 REFERENCE = plugin(ReferencePlugin, "storage-write")
@@ -77,3 +82,46 @@ def test_a_deviation_that_does_not_exist_is_not_found() -> None:
     """Commands say so in a sentence."""
     with pytest.raises(KeyError, match="no-such"):
         REFERENCE.service("storage-write.no-such")
+
+
+class _Refusing(WriteService):
+    """It refuses every append to a stream that was created."""
+
+    def check_state(self, stream: WriteStream) -> None:
+        super().check_state(stream)
+        if not stream.is_default:
+            raise AppendRefusedError("INTERNAL", "Not now.")
+
+
+class _Unreadable(WriteService):
+    """Reads of a table with rows fail."""
+
+    def create_read_session(self, request: Any) -> Any:
+        answer = super().create_read_session(request)
+        if answer.streams:
+            raise Refusal(grpc.StatusCode.INTERNAL, "The rows cannot be read.")
+        return answer
+
+
+@pytest.mark.parametrize("name", ["buffered", "pending", "ahead", "offsets", "bad-rows"])
+def test_what_follows_from_a_refused_append_is_not_blamed(name: str) -> None:
+    """A flush or commit of rows that were refused, or an offset behind them, is answered as the server likes."""
+    with closing(REFERENCE.served(_Refusing)) as target:
+        assert _driven(target, CASES[f"storage-write.{name}"]) == {"storage-write-answer.lawful-is-acknowledged"}
+
+
+@pytest.mark.parametrize("name", ["default", "committed", "buffered", "two-streams", "columns"])
+def test_a_read_that_fails_says_nothing_of_the_writes(name: str) -> None:
+    """The clause on reads has the finding."""
+    with closing(REFERENCE.served(_Unreadable)) as target:
+        assert _driven(target, CASES[f"storage-write.{name}"]) == {"storage-write-visible.table-is-read"}
+
+
+def test_a_server_without_reads_is_judged_by_its_answers() -> None:
+    """What the reads would show is not judged, and the reason names them."""
+    case = CASES["storage-write.default"]
+    with closing(REFERENCE.target("storage-write.no-reads")) as target:
+        table = materialise(case.table)
+        verdicts = judge(case, target.drive(case, table), table, clauses=OWN, profile="storage-write")
+    open_ = {one.reason for one in verdicts if one.outcome is Outcome.UNTESTABLE}
+    assert open_ == {"the table could not be read: CreateReadSession ended in UNIMPLEMENTED"}

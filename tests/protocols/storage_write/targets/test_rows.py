@@ -46,6 +46,14 @@ def test_columns_are_left_out_and_added() -> None:
     assert _read(_made(RowsAppend(0), extra=True)).schema.names[-1] == EXTRA
 
 
+def test_columns_come_in_reverse_behind_the_one_that_counts() -> None:
+    """Each with its own values."""
+    there, back = (_read(_made(RowsAppend(2, 3), backwards=backwards)) for backwards in (False, True))
+
+    assert back.schema.names == ["row_id", "words", "instant", "json"]
+    assert back.to_pylist() == there.to_pylist()
+
+
 def test_a_bad_row_has_an_instant_that_bigquery_does_not_have() -> None:
     """The other rows of the request are those of the table."""
     instants = _read(_made(RowsAppend(0, 3, bad=(1,)))).column("instant").cast(pa.int64()).to_pylist()

@@ -98,7 +98,10 @@ class PendingRefused(_Refusing):
 @mutant(
     "storage-write.default-refused",
     kills=("storage-write-answer.default-is-acknowledged", "storage-write-answer.short-default-is-acknowledged"),
-    also={"storage-write-answer.documented-type-is-acknowledged": "the cases of these types write to it"},
+    also={
+        "storage-write-answer.documented-type-is-acknowledged": "the cases of these types write to it",
+        "storage-write-answer.columns-by-name-are-acknowledged": "so do those of columns",
+    },
 )
 class DefaultRefused(_Refusing):
     """Appends to default streams are refused."""
@@ -128,6 +131,16 @@ class RecordsRefused(WriteService):
     def stored(self, table: WrittenTable, batch: pa.RecordBatch) -> pa.Table:
         if any(column.type is BqType.RECORD for column in table.columns):
             raise AppendRefusedError("INTERNAL", "A column has fields.")
+        return super().stored(table, batch)
+
+
+@mutant("storage-write.columns-counted", kills="storage-write-answer.columns-by-name-are-acknowledged")
+class ColumnsCounted(WriteService):
+    """Rows with other columns than the table, or in another order, are refused."""
+
+    def stored(self, table: WrittenTable, batch: pa.RecordBatch) -> pa.Table:
+        if batch.schema.names != [column.name for column in table.columns]:
+            raise AppendRefusedError("INVALID_ARGUMENT", "The columns are not those of the table.")
         return super().stored(table, batch)
 
 

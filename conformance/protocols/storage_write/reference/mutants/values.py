@@ -40,7 +40,8 @@ class _Changed(WriteService):
 def _value(name: str, kind: BqType, fault: str, change: Callable[[Any], Any]) -> None:
     """Register the mutant of one type."""
     members = {"KIND": kind, "CHANGE": staticmethod(change), "__doc__": fault}
-    mutant(f"storage-write.value-{name}", kills=f"storage-write-values.{name}", fault=fault)(
+    also = {"storage-write-values.columns-by-name": "the rows that were written with other columns have them, too"}
+    mutant(f"storage-write.value-{name}", kills=f"storage-write-values.{name}", also=also, fault=fault)(
         type(f"Value{name.title()}", (_Changed,), members)
     )
 
@@ -126,3 +127,16 @@ class ColumnsExchanged(WriteService):
         one, other = rows.column(first), rows.column(second)
         rows = rows.set_column(first, rows.schema.field(first), other)
         return rows.set_column(second, rows.schema.field(second), one)
+
+
+@mutant("storage-write.columns-by-place", kills="storage-write-values.columns-by-name")
+class ColumnsByPlace(WriteService):
+    """Columns are taken in the order of the table, whatever their names are, if there are as many and the types fit."""
+
+    def stored(self, table: WrittenTable, batch: pa.RecordBatch) -> pa.Table:
+        names = [column.name for column in table.columns]
+        if len(names) != batch.num_columns or [one.type for one in batch.schema] != [
+            batch.schema.field(name).type for name in names
+        ]:
+            return super().stored(table, batch)
+        return super().stored(table, pa.RecordBatch.from_arrays(batch.columns, names=names))

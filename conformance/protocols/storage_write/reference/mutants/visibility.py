@@ -372,3 +372,14 @@ class CommittedFlushed(_Flushes):
     def flush(self, stream: WriteStream, offset: int) -> None:
         if stream.kind == "BUFFERED":
             super().flush(stream, offset)
+
+
+@mutant("storage-write.reads-fail", kills="storage-write-visible.table-is-read")
+class ReadsFail(WriteService):
+    """A table with rows cannot be read."""
+
+    def create_read_session(self, request: Any) -> Any:
+        answer = super().create_read_session(request)
+        if answer.streams:
+            raise Refusal(grpc.StatusCode.INTERNAL, "The rows cannot be read.")
+        return answer
