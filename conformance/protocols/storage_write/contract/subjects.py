@@ -106,6 +106,7 @@ class ReadBack(AtCall):
     ``counts`` are the numbers of the rows in the case's table, by the column that counts them, each with how often it
     came. ``refused`` are rows that were sent and acknowledged nowhere; ``odd`` are the answered appends whose Arrow
     data is not of the right form. ``omitted`` are the columns that each row of a lawful append was written without.
+    ``is_decoded`` is False if batches came of which no row can be read.
     """
 
     rows: pa.Table
@@ -114,6 +115,7 @@ class ReadBack(AtCall):
     refused: frozenset[int]
     odd: Sequence[AppendView]
     omitted: Mapping[int, frozenset[str]]
+    is_decoded: bool = True
 
     @property
     def due(self) -> Counter[int]:
