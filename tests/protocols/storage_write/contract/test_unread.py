@@ -1,4 +1,4 @@
-"""What a server serves of a table has any schema and any bytes: rows that cannot be read are a finding, and no error."""
+"""What a server serves of a table has any schema and any bytes: rows that cannot be read are a finding, no error."""
 
 from __future__ import annotations
 
