@@ -270,7 +270,7 @@ def token_of_a_command_that_fails(place: Path, cookie: str) -> Command:
 
 @register("text.token-in-wide-characters", Part.COMMAND, Expected(status=(2,), says=r"no token: refused \*\*\*"))
 def token_in_wide_characters(place: Path, cookie: str) -> Command:
-    """A token command fails, and prints its token to its standard error in UTF-16: a NUL stands between its letters."""
+    """A token command fails, and prints its token to its standard error in UTF-16, with a NUL between its letters."""
     body = "import sys; sys.stderr.buffer.write('refused ya29.A0b1C2d3E4'.encode('utf-16-le')); sys.exit(1)"
     (place / "target.toml").write_text(
         f'name = "t"\nkind = "server"\n[endpoint]\ngrpc = "127.0.0.1:1"\nrest = "http://127.0.0.1:1"\n'
