@@ -14,19 +14,20 @@ from conformance.contract.judge import judge
 from conformance.engine.corpus import load_corpus
 from conformance.generate import materialise
 from conformance.protocol import plugin
-from conformance.records import Exchange, Outcome
+from conformance.records import Case, Exchange, Outcome
 from conformance.reference.plugin import ReferencePlugin
 
-CASE = load_corpus(protocol="storage-write")["storage-write.committed"]
+CASES = load_corpus(protocol="storage-write")
+CASE = CASES["storage-write.committed"]
 READ = "storage-write-visible.committed-rows-are-read"
 load_chapters()
 OWN = [one for one in CLAUSES.values() if one.profiles == ("storage-write",)]
 
 
-def _served(schema: bytes, batch: bytes) -> Exchange:
+def _served(case: Case, mutant: str | None, schema: bytes, batch: bytes) -> Exchange:
     """What the reference says, but for the schema and the batch of each read."""
-    with closing(plugin(ReferencePlugin, "storage-write").target(None)) as target:
-        exchange = target.drive(CASE, materialise(CASE.table))
+    with closing(plugin(ReferencePlugin, "storage-write").target(mutant)) as target:
+        exchange = target.drive(case, materialise(case.table))
     calls = []
     for call in exchange.calls:
         match call.method:
@@ -42,9 +43,9 @@ def _served(schema: bytes, batch: bytes) -> Exchange:
     return dataclasses.replace(exchange, calls=tuple(calls))
 
 
-def _outcomes(schema: bytes, batch: bytes) -> dict[str, Outcome]:
-    exchange = _served(schema, batch)
-    verdicts = judge(CASE, exchange, materialise(CASE.table), clauses=OWN, profile="storage-write")
+def _outcomes(schema: bytes, batch: bytes, case: Case = CASE, mutant: str | None = None) -> dict[str, Outcome]:
+    exchange = _served(case, mutant, schema, batch)
+    verdicts = judge(case, exchange, materialise(case.table), clauses=OWN, profile="storage-write")
     return {one.clause: one.outcome for one in verdicts}
 
 
@@ -77,3 +78,11 @@ def test_bytes_that_are_no_batch_are_rows_that_are_missing(batch: bytes) -> None
     schema = pa.schema({"row_id": pa.int64()})
 
     assert _outcomes(bytes(schema.serialize()), batch)[READ] is Outcome.FAIL
+
+
+def test_rows_of_a_wrong_form_that_are_acknowledged_have_to_be_readable() -> None:
+    """The server takes full streams, and what it serves of them is no batch."""
+    schema, case = bytes(pa.schema({"row_id": pa.int64()}).serialize()), CASES["storage-write.framing.streams"]
+    outcomes = _outcomes(schema, b"", case, "storage-write.joined-and-opened")
+
+    assert outcomes["storage-write-framing.refused-or-stored"] is Outcome.FAIL
