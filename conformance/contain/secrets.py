@@ -12,6 +12,7 @@ import html
 import json
 import re
 import threading
+import unicodedata
 import urllib.parse
 from collections.abc import Callable, Iterable
 from typing import Final
@@ -47,6 +48,8 @@ LONGEST_WORD: Final = 16
 """The most letters in a row that are taken for a word, not for a secret."""
 LONGEST_NUMBER: Final = 3
 """The most digits in a row that are taken for a number, such as a status."""
+
+_UNSEEN: Final = ("Cc", "Cf")
 
 _lock: Final = threading.Lock()
 _hidden: tuple[str, ...] = ()
@@ -147,8 +150,16 @@ def masked_unknown(text: str) -> str:
     'HTTP 403 PERMISSION_DENIED: log in with gcloud auth application-default login'
     >>> masked_unknown("got ya29.a0AfH6SMBx-_Q, which /etc/credentials.json refuses")
     'got *** which /etc/credentials.json refuses'
+
+    Controls and invisible characters are left out before: between its letters, as in UTF-16, they hide a secret.
     """
-    return _WORD.sub(lambda found: found[0] if all(map(_is_plain, _JOINTS.split(found[0]))) else MASK, masked(text))
+    shown = "".join(letter for letter in text if letter.isspace() or unicodedata.category(letter) not in _UNSEEN)
+    return _WORD.sub(lambda found: found[0] if _is_harmless(found[0]) else MASK, masked(shown))
+
+
+def _is_harmless(word: str) -> bool:
+    parts = _JOINTS.split(word)
+    return all(map(_is_plain, parts)) and sum(len(part) == 1 for part in parts) < SHORTEST
 
 
 def _is_plain(part: str) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final, Protocol, runtime_checkable
 
-from conformance.contain.text import many
+from conformance.contain.text import many, safe
 from conformance.engine.casestep import CaseStep, CaseWork, Driver, Phase
 from conformance.engine.plugin import EnginePlugin
 from conformance.engine.selection import NO_ROW, OTHER_SHARD, LeftOut, Plan
@@ -35,6 +35,9 @@ OWN: Final[Mapping[str, str]] = MappingProxyType(
 
 PATIENCE: Final = 10.0
 """Seconds after which no further case is tried: a target that hangs costs its deadline once, not three times."""
+
+QUOTED: Final = 400
+"""The most characters of an observation: three of them are in the one sentence that says why a run ends."""
 
 LAGS: Final = (0.5, 1.0, 2.0, 4.0)
 """Seconds to wait for rows that REST lists and no session shows; together less than :data:`PATIENCE`."""
@@ -66,11 +69,11 @@ def attempt(driver: Driver, case: Case) -> Attempt:
     """Put a case to a target, under an id of its own, so that its table is not that of the case in the run."""
     work = CaseStep((), driver).take(CaseWork(dataclasses.replace(case, id=f"smoke.{case.id}")), Phase.DRIVEN)
     if work.exchange is None:
-        return Attempt(case.id, rows=False, answered=False, observed=str(work.error))
+        return Attempt(case.id, rows=False, answered=False, observed=safe(str(work.error), QUOTED))
     exchange = work.exchange
     rows = any(call.method in ROWS and call.responses for call in exchange.calls)
     empty = not rows and bool(exchange.calls) and all(call.status == "OK" for call in exchange.calls)
-    return Attempt(case.id, rows, bool(exchange.calls), "" if rows else _observed(exchange), empty)
+    return Attempt(case.id, rows, bool(exchange.calls), "" if rows else safe(_observed(exchange), QUOTED), empty)
 
 
 def _observed(exchange: Exchange) -> str:

@@ -24,6 +24,11 @@ LONGEST_DURATION: Final = 315_576_000_000
 """The most seconds of a google.protobuf.Duration
 (https://github.com/protocolbuffers/protobuf/blob/main/src/google/protobuf/duration.proto)."""
 
+LONGEST_DELAY: Final = 86_400
+"""The most seconds of a delay, as of a deadline in a target file; clocks refuse much longer ones."""
+MOST: Final = 2**63 - 1
+"""The highest count: of no exchange there is more, and logs keep what fits into 64 bits."""
+
 
 @record
 class PlannedFault:
@@ -57,6 +62,10 @@ class PlannedFault:
         for name in ("stream", "call", "responses", "bytes", "retry_after", "seconds"):
             if (value := getattr(self, name)) is not None and not 0 <= value < math.inf:
                 raise RecordError(name, "a finite number of at least 0", value)
+            if isinstance(value, int) and value > MOST:
+                raise RecordError(name, f"at most {MOST}", value)
+        if self.seconds > LONGEST_DELAY:
+            raise RecordError("seconds", f"at most {LONGEST_DELAY}", self.seconds)
         if self.bytes is not None and (self.kind is not FaultKind.RESET or self.responses):
             raise RecordError("bytes", "none, or a fault of kind reset without responses", self.bytes)
         if self.retry_after is not None and self.retry_after > LONGEST_DURATION:

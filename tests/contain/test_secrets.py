@@ -105,6 +105,24 @@ def test_what_may_be_a_secret_is_masked_before_anybody_names_it(word: str) -> No
     assert secrets.masked_unknown(f"not {word} here") == "not *** here"
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+def test_a_secret_in_wide_characters_is_masked(encoding: str) -> None:
+    """As programs of Windows print it: each letter is a part of its own then."""
+    printed = "bad ya29.a0AfH6 here".encode(encoding).decode(errors="surrogateescape")
+
+    said = secrets.masked_unknown(printed)
+    assert "a0AfH6" not in said.replace("\0", "")
+    assert said.endswith(" *** here")
+
+
+@pytest.mark.parametrize(
+    "word", ["y-a-2-9-a-0-b-c", "ya29\u200b.a0AfH6", "\x1b[1mya29.a0AfH6\x1b[0m", "y.a.9.x.f.h.q.z"]
+)
+def test_a_secret_in_pieces_is_masked(word: str) -> None:
+    """Whatever stands between its letters."""
+    assert secrets.masked_unknown(f"not {word} here") == "not *** here"
+
+
 @pytest.mark.parametrize(
     "text",
     ["see /etc/a/credentials.json", "HTTP 403 PERMISSION_DENIED", "Größenfehler: ab1", "您没有访问此数据集的权限"],

@@ -15,7 +15,7 @@ from conformance.engine.corpus import load_corpus
 from conformance.engine.selection import OTHER_SHARD, Plan, Selection, all_clauses, plan
 from conformance.engine.session import Settings, open_session
 from conformance.engine.shards import Shard
-from conformance.engine.smoke import SMOKE, in_base, narrowed, refuse_without_tables, refused_form, smoke
+from conformance.engine.smoke import QUOTED, SMOKE, in_base, narrowed, refuse_without_tables, refused_form, smoke
 from conformance.generate.forms import EVERY, in_forms
 from conformance.protocols.storage_read.targets.denied import needs_table
 from conformance.records import Call, Case, Exchange
@@ -112,6 +112,13 @@ def test_a_corpus_without_the_cases_has_no_smoke_phase() -> None:
 
     assert smoke(SPEC, target, [case for case in CASES if case.id not in SMOKE]) == ""
     assert target.driven == []
+
+
+def test_a_long_status_is_cut_in_the_sentence() -> None:
+    """It is in the log and the report in full, and the reason why a run ends is one sentence."""
+    refused = dataclasses.replace(REFUSED, details="no " * 4000)
+
+    assert len(smoke(SPEC, Answering(refused), CASES)) < 2 * QUOTED
 
 
 def test_a_target_that_answers_without_rows_is_at_fault() -> None:

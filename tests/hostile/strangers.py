@@ -268,6 +268,26 @@ def token_of_a_command_that_fails(place: Path, cookie: str) -> Command:
     return Command(["run", "--target", "target.toml", "--no-readers"])
 
 
+@register("text.token-in-wide-characters", Part.COMMAND, Expected(status=(2,), says=r"no token: refused \*\*\*"))
+def token_in_wide_characters(place: Path, cookie: str) -> Command:
+    """A token command fails, and prints its token to its standard error in UTF-16, with a NUL between its letters."""
+    body = "import sys; sys.stderr.buffer.write('refused ya29.A0b1C2d3E4'.encode('utf-16-le')); sys.exit(1)"
+    (place / "target.toml").write_text(
+        f'name = "t"\nkind = "server"\n[endpoint]\ngrpc = "127.0.0.1:1"\nrest = "http://127.0.0.1:1"\n'
+        f"[endpoint.token]\ncommand = {json.dumps([sys.executable, '-c', body])}\n",
+        encoding="utf-8",
+    )
+    return Command(["run", "--target", "target.toml", "--no-readers"])
+
+
+@register("text.endless-counts-of-a-fault-plan", Part.COMMAND, Expected(status=(2,), says="expected at most"))
+def endless_counts_of_a_fault_plan(place: Path, cookie: str) -> Command:
+    """A fault is to happen behind 10^400 responses, which no exchange has."""
+    plan = f'{{"faults": [{{"kind": "reset", "responses": 1{"0" * 400}}}]}}'
+    (place / "plan.json").write_text(plan, encoding="utf-8")
+    return Command(["replay-server", "types.int64", "--no-tls", "--faults", "plan.json", "--", "true"])
+
+
 @register("text.endless-times-in-a-history", Part.COMMAND, Expected(status=(2,), says="expected times from 0"))
 def endless_times_in_a_history(place: Path, cookie: str) -> Command:
     """A call of a history lasts from the beginning of all time to its end."""

@@ -51,3 +51,18 @@ def test_a_plan_asks_to_wait_no_longer_than_a_duration_can_say() -> None:
     assert PlannedFault(FaultKind.STATUS, retry_after=315_576_000_000.0)
     with pytest.raises(RecordError, match="retry_after: expected at most 315576000000 seconds"):
         PlannedFault(FaultKind.STATUS, retry_after=1e300)
+
+
+@pytest.mark.parametrize("name", ["stream", "call", "responses", "bytes"])
+def test_a_count_has_64_bits(name: str) -> None:
+    """A fault behind more calls, responses or bytes than there can be would never happen, without a word."""
+    assert PlannedFault(FaultKind.RESET, **{name: 2**63 - 1})
+    with pytest.raises(RecordError, match=f"{name}: expected at most 9223372036854775807"):
+        PlannedFault(FaultKind.RESET, **{name: 2**63})
+
+
+def test_a_delay_lasts_a_day_at_most() -> None:
+    """No clock can wait for the largest numbers."""
+    assert PlannedFault(FaultKind.DELAY, seconds=86_400.0)
+    with pytest.raises(RecordError, match="seconds: expected at most 86400"):
+        PlannedFault(FaultKind.DELAY, seconds=1e300)

@@ -63,7 +63,8 @@ class _Odd:
 
 
 def _odd(view: WriteView) -> Sequence[_Odd]:
-    found = [_Odd(one, read) for read in view.reads for one in read.odd]
+    found = [_Odd(one, read) for read in (*view.reads, *view.undecoded) for one in read.odd]
+    found = [odd for odd in found if odd.read.is_decoded or odd.one.acknowledged]
     return [odd for odd in found if odd.one.stream is not None and odd.one.stream.is_default]
 
 

@@ -109,6 +109,7 @@ class ReadBack(AtCall):
     came. ``refused`` are rows that were sent and acknowledged nowhere; ``odd`` are the answered appends whose Arrow
     data is not of the right form. ``omitted`` are the columns that each row of a lawful append was written without;
     ``moved`` are the rows that were written without some, or with the columns in another order than the table.
+    ``is_decoded`` is False if batches came of which no row can be read.
     """
 
     rows: pa.Table
@@ -118,6 +119,7 @@ class ReadBack(AtCall):
     odd: Sequence[AppendView]
     omitted: Mapping[int, frozenset[str]]
     moved: frozenset[int]
+    is_decoded: bool = True
 
     @property
     def due(self) -> Counter[int]:

@@ -107,22 +107,27 @@ class WriteView(View):
         """The reads of the table that ended in OK and whose rows can be read."""
         return self._followed[1]
 
+    @property
+    def undecoded(self) -> Sequence[ReadBack]:
+        """The reads of the table that ended in OK and whose rows cannot be read: they show none."""
+        return self._followed[2]
+
     def calls_of(self, method: str) -> list[WriteCall]:
         """The calls of a method; those before each have been followed."""
         assert self._followed is not None
         return [call for call in self.served if call.raw.method == method]
 
     @remembered_property
-    def _followed(self) -> tuple[list[AppendView], list[ReadBack]]:
+    def _followed(self) -> tuple[list[AppendView], list[ReadBack], list[ReadBack]]:
         if not self.exchange.driven:
-            return [], []
+            return [], [], []
         followed = _Followed(self)
         by_step: dict[int, list[WriteCall]] = {}
         for call in self.served:
             by_step.setdefault(call.raw.step, []).append(call)
         for _, calls in sorted(by_step.items()):
             followed.follow(calls)
-        return followed.appends, followed.reads
+        return followed.appends, followed.reads, followed.undecoded
 
     @remembered_property
     def schemas(self) -> list[SchemaBytes]:
@@ -185,6 +190,7 @@ class _Followed:
     def __init__(self, view: WriteView) -> None:
         self.appends: list[AppendView] = []
         self.reads: list[ReadBack] = []
+        self.undecoded: list[ReadBack] = []
         self._view = view
         self._streams: dict[str, StreamState] = {}
         self._omitted: dict[int, frozenset[str]] = {}
@@ -265,9 +271,8 @@ class _Followed:
             return
         places = {call.index for call in calls}
         batches = [batch.arrow() for batch in self._view.batches if batch.call in places]
-        rows = _table(batches)
-        if rows is None:
-            return
+        decoded = _table(batches)
+        rows = pa.table({}) if decoded is None else decoded
         counts = Counter(rows.column(ROW_ID).to_pylist() if rows.num_rows else ())
         written = {row for one in self.appends if one.acknowledged for row in one.rows}
         sent = {row for one in self.appends if one.refused for row in one.rows}
@@ -276,7 +281,9 @@ class _Followed:
         streams = [stream.copy() for stream in self._streams.values()]
         refused = frozenset(sent - written - unclear)
         moved = frozenset(row for one in self.appends if one.step.omit or one.step.backwards for row in one.rows)
-        self.reads.append(ReadBack(calls[0].index, rows, counts, streams, refused, odd, dict(self._omitted), moved))
+        omitted, is_decoded = dict(self._omitted), decoded is not None
+        read = ReadBack(calls[0].index, rows, counts, streams, refused, odd, omitted, moved, is_decoded)
+        (self.reads if is_decoded else self.undecoded).append(read)
 
 
 def _why(step: WriteRows, append: RowsAppend, stream: StreamState | None, *, failed: bool) -> frozenset[Why]:
@@ -311,12 +318,20 @@ def _take(stream: StreamState, one: AppendView) -> None:
 
 
 def _table(batches: Sequence[pa.RecordBatch | None]) -> pa.Table | None:
-    """The rows of all batches; None if one cannot be decoded, or if they do not have the column that counts them."""
+    """The rows of all batches; None if one cannot be decoded, or if they do not have the column that counts them.
+
+    The schema is the server's: that column may be missing, be there twice, or be of a type without numbers.
+    """
     decoded = [batch for batch in batches if batch is not None]
-    if len(decoded) < len(batches) or any(ROW_ID not in batch.schema.names for batch in decoded):
+    if len(decoded) < len(batches) or not all(_is_counted(batch.schema) for batch in decoded):
         return None
     if not decoded:
         return pa.table({})
     if any(batch.schema != decoded[0].schema for batch in decoded):
         return None
     return pa.Table.from_batches(decoded)
+
+
+def _is_counted(schema: pa.Schema) -> bool:
+    found = schema.get_all_field_indices(ROW_ID)
+    return len(found) == 1 and pa.types.is_integer(schema.field(found[0]).type)
