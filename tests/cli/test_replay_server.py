@@ -64,7 +64,7 @@ def test_an_error_is_one_sentence(
     """The status is that of docs/exit-codes.md, and the sentence names what is wrong."""
     monkeypatch.chdir(tmp_path)
     Path("deadline.json").write_text('{"faults": [{"kind": "deadline", "seconds": 1}]}', "utf-8")
-    Path("method.json").write_text('{"faults": [{"kind": "reset", "method": "AppendRows"}]}', "utf-8")
+    Path("method.json").write_text('{"faults": [{"kind": "reset", "method": "NoSuchMethod"}]}', "utf-8")
 
     ended = conformance_("replay-server", *arguments)
 
