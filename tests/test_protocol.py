@@ -38,21 +38,10 @@ def test_the_protocols_are_the_folders() -> None:
     )
 
 
-NEEDED: tuple[type[Plugin], ...] = (
-    *(RecordsPlugin, ContractPlugin, GeneratePlugin, TargetsPlugin, ReferencePlugin, EnginePlugin),
-    *(ReadersPlugin, RecordingPlugin, ReplayPlugin),
-)
-"""The layers by which servers of a protocol are judged and proven, and its calls recorded and answered again."""
-YOUNG = {"storage-write"}
-"""Protocols that take no part in the others yet."""
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_protocol_takes_part_in_every_layer(kind: type[Plugin]) -> None:
     """Its module is called like the layer that owns the type of the plugin."""
-    expected = [name for name in protocol_names() if kind in NEEDED or name not in YOUNG]
-
-    assert list(plugins(kind)) == expected
+    assert list(plugins(kind)) == list(protocol_names())
     assert kind.__module__ == f"conformance.{kind.LAYER}.plugin"
 
 

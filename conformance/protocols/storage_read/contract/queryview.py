@@ -10,7 +10,6 @@ import pyarrow as pa
 
 from conformance import wire
 from conformance.contain.parse import ForeignJsonError, parse_object
-from conformance.contract import proto
 from conformance.contract.bytefields import BatchBytes, SchemaBytes
 from conformance.contract.jobanswer import ARROW_FIELDS, arrow_in
 from conformance.contract.raised import remembered_property
@@ -23,7 +22,8 @@ FORMS: Final = {"NANOS": pa.timestamp("ns", "UTC"), "PICOS": pa.utf8()}
 """The Arrow types that a query may ask for in place of microseconds."""
 CAPABILITY: Final = "query-results"
 """What a server declares that answers queries in Arrow."""
-_WIDE: Final = tuple(proto.TIMESTAMP_PRECISION[name] for name in FORMS)
+_WIDE: Final = (2, 3)
+"""The numbers of NANOS and PICOS in ``PicosTimestampPrecision``."""
 _WIDE_NAMES: Final = tuple(f"TIMESTAMP_PRECISION_{name}" for name in FORMS)
 _OVER_REST: Final = (ReadResult.LISTING, ReadResult.DESCRIBING)
 

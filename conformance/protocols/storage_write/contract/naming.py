@@ -5,10 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from google.protobuf.message import DecodeError
-
-from conformance.protocols.storage_write.contract.classes import REQUESTS, RESPONSES
-
 __all__ = ["answer_of", "request_of", "stream_of", "table_of"]
 
 _NAMED: Final = {
@@ -22,11 +18,15 @@ _NAMED: Final = {
 
 def request_of(method: str, data: bytes) -> Any:
     """A request of a method, decoded; None if it is no such message."""
+    from conformance.protocols.storage_write.contract.classes import REQUESTS  # noqa: PLC0415  # who judges bytes alone needs no protobuf
+
     return _decoded(REQUESTS, method, data)
 
 
 def answer_of(method: str, data: bytes) -> Any:
     """An answer of a method, decoded; None if it is no such message."""
+    from conformance.protocols.storage_write.contract.classes import RESPONSES  # noqa: PLC0415  # as above
+
     return _decoded(RESPONSES, method, data)
 
 
@@ -42,6 +42,8 @@ def table_of(name: str) -> str:
 
 
 def _decoded(kinds: Mapping[str, Any], method: str, data: bytes) -> Any:
+    from google.protobuf.message import DecodeError  # noqa: PLC0415  # as above
+
     try:
         return kinds[method].FromString(data)
     except DecodeError:

@@ -53,8 +53,8 @@ _PROFILE: Final = Profile(
     ),
     names=PLAIN_NAMES * 2 + KEYWORD_NAMES,
     rows=(1, 3, 5, 8, 9, 13, 17, 33),
-    depth=1,
-    leaves=8,
+    depth=4,
+    leaves=12,
     requests=True,
     protocol="storage-write",
 )
