@@ -15,7 +15,7 @@ from conformance.contract.closed import Question
 from conformance.disk.files import write_whole
 from conformance.engine.events import CLIENT_PROFILE, READ_PROFILE, WRITE_PROFILE
 from conformance.engine.result import Result
-from conformance.protocol import title_of
+from conformance.protocol import DEFAULT_PROTOCOL, title_of
 from conformance.records import Level
 from conformance.report.document import Report, document
 from conformance.report.summary import Cell
@@ -25,7 +25,6 @@ __all__ = ["badge_svg", "label_of", "render", "shown", "write_badge"]
 _GREEN, _AMBER, _RED, GREY, _DARK = "#2e7d32", "#b26a00", "#b3261e", "#5f6368", "#3c4043"
 _CHARACTER: Final = 6.6
 """The average width in pixels of a character of 11px Verdana: accurate enough for a box around a few words."""
-_LABEL: Final = "storage read"
 _LABELS: Final = {
     READ_PROFILE: "arrow ipc reader",
     WRITE_PROFILE: "arrow ipc writer",
@@ -37,9 +36,10 @@ _LABELS: Final = {
 def label_of(report: Report) -> str:
     """What a run judged, in the words of its badge."""
     profile = report.run.profile
-    if profile in OTHER_PROTOCOLS:
-        return title_of(profile).lower()
-    return _LABELS.get(profile, _LABEL)
+    if profile in _LABELS:
+        return _LABELS[profile]
+    title = title_of(profile if profile in OTHER_PROTOCOLS else DEFAULT_PROTOCOL)
+    return title.removeprefix("the BigQuery ").removesuffix(" API").lower()
 
 
 def badge_svg(report: Report) -> str:

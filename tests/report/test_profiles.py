@@ -116,3 +116,13 @@ def test_flight_has_profiles_and_badges_of_its_own(tmp_path: Path) -> None:
         "arrow flight put: 1 pass · 0 fail · 0 not judged",
         "arrow flight sql-metadata: 0 pass · 1 fail · 0 not judged",
     ]
+
+
+def test_a_badge_names_the_api_of_a_server(tmp_path: Path) -> None:
+    """In two words, as the other one of BigQuery is named."""
+    start = dataclasses.replace(started("storage-write-offset.none-on-default"), profile="storage-write")
+    write_badges(
+        fold([start, judged("a", passing("a", "storage-write-offset.none-on-default")), RunEnded(1.0)]), tmp_path
+    )
+
+    assert "<title>storage write: " in (tmp_path / "all.svg").read_text()
