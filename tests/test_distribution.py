@@ -182,7 +182,7 @@ def test_installed_suite_is_the_one_that_runs(installed: Installed) -> None:
     [
         (("--help",), "Usage: conformance"),
         (("list", "readers"), "pyarrow.stream"),
-        (("list", "targets"), "goccy-bigquery-emulator  goccy/bigquery-emulator 0.7.0"),
+        (("list", "targets"), "goccy-bigquery-emulator     goccy/bigquery-emulator 0.7.0"),
         (("list", "cases"), "types.int64"),
         (("explain", "buffers.frame"), "buffers.frame  [MUST]"),
         (("show", "types.int64", "--yaml"), "types.int64"),
