@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from typing import Any, TypeAlias
 
 from conformance.readers.tape import Answer, NotRecordedError, RecordedEnding
 from conformance.records import Call, CallEnd
+from conformance.replay.plugin import ReplayPlugin
 
-__all__ = ["CallsInTurn", "Facts", "Key"]
+__all__ = ["CallsInTurn", "Facts", "Key", "in_turn"]
 
 Key: TypeAlias = Callable[[str, bytes], str]
 Facts: TypeAlias = Callable[[str, bytes], Mapping[str, Any]]
@@ -80,3 +81,21 @@ class CallsInTurn:
     def renamed(self, table: str, number: str) -> CallsInTurn:  # noqa: ARG002  # of the interface
         """The same calls: messages are answered byte by byte."""
         return self
+
+
+def in_turn(methods: Container[str], key: Key, facts: Facts, *, streamed: frozenset[str]) -> ReplayPlugin:
+    """The plugin of a protocol with these methods, whose calls are answered in their turn; the key of a call is also
+    what describes it in words.
+    """
+
+    def together(calls: Iterable[Call]) -> CallsInTurn:
+        return CallsInTurn((call for call in calls if call.method in methods), key, facts)
+
+    return ReplayPlugin(
+        key=key,
+        described=lambda _method, key: key,
+        facts=facts,
+        recorded=lambda _case, exchange: together(exchange.calls),
+        together=together,
+        streamed=streamed,
+    )

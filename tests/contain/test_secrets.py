@@ -146,6 +146,6 @@ def test_words_are_no_secrets(text: str) -> None:
     ],
 )
 def test_an_error_quotes_an_address_without_its_password(text: str, shown: str) -> None:
-    """What stands in front of the host, and values of a query that are named like a secret."""
+    """The user in front of a host is masked, and so is a value of a query that is named like a secret."""
     assert secrets.masked_in_addresses(text) == shown
     assert secrets.masked_in_addresses(shown) == shown

@@ -13,7 +13,6 @@ from conformance.contract.judge import Judge
 from conformance.contract.viewing import view_of
 from conformance.engine.conversed import (
     FOREIGN,
-    UNKNOWN_TABLE,
     as_driven,
     clauses_on_calls,
     conversations,
@@ -29,8 +28,6 @@ from conformance.protocol import DEFAULT_PROTOCOL, protocol_names
 from conformance.protocols.storage_read.engine import recordings
 from conformance.protocols.storage_read.reference.mutants import MUTANTS
 from conformance.records import (
-    Asker,
-    AskerKind,
     Call,
     Case,
     CreateSession,
@@ -42,21 +39,11 @@ from conformance.records import (
     SplitStream,
     Verdict,
 )
+from tests.engine.conversing import alone
 
-CLIENT = Asker(AskerKind.PROXY, "some-client", "1.0")
 JUDGE = Judge(without_table(all_clauses().values())[0])
 CORPUS = [one for one in load_corpus().values() if one.protocol == DEFAULT_PROTOCOL]
 LIGHT = [one for one in CORPUS if not is_heavy(one)]
-
-
-def alone(calls: Sequence[Call], *, now: int = 0) -> tuple[ExchangeRecorded, ...]:
-    """Each call as a proxy writes it: an exchange of its own, without a case."""
-    found = []
-    for number, call in enumerate(calls):
-        case = Case(f"call.{number:06}", "One call", UNKNOWN_TABLE, steps=())
-        bare = dataclasses.replace(call, step=0, label="")
-        found.append(ExchangeRecorded(case, Exchange(case.id, "server", (bare,), now=now, asked_by=CLIENT)))
-    return tuple(found)
 
 
 def verdicts(exchange: Exchange) -> Iterator[Verdict]:

@@ -5,19 +5,17 @@ That is a descriptor, a ticket, an action or criteria, whatever the order of fie
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
 from conformance.protocols.flight.contract.decoding import message_of
 from conformance.protocols.flight.records import FlightMethod
 from conformance.protocols.flight.wire.messages import METHODS
-from conformance.records import Call, Case, Exchange
-from conformance.replay.inturn import CallsInTurn
-from conformance.replay.plugin import ReplayPlugin
+from conformance.replay.inturn import in_turn
 from conformance.wire.protobufmessages import ProtoMessage
 
-__all__ = ["flight_calls", "key_of", "wanted"]
+__all__ = ["key_of", "wanted"]
 
 
 _Words: TypeAlias = "dict[str, str | list[str]]"
@@ -61,24 +59,5 @@ def key_of(method: str, request: bytes) -> str:
     return ", ".join([method, *(f"{name} {value!r}" for name, value in wanted(method, request).items())])
 
 
-def flight_calls(calls: Iterable[Call]) -> CallsInTurn:
-    """The calls of one recording that are calls of Flight."""
-    return CallsInTurn((call for call in calls if call.method in METHODS), key_of, wanted)
-
-
-def _recorded(_case: Case, exchange: Exchange) -> CallsInTurn:
-    return flight_calls(exchange.calls)
-
-
-def _described(_method: str, key: str) -> str:
-    return key
-
-
-PLUGIN: Final = ReplayPlugin(
-    key=key_of,
-    described=_described,
-    facts=wanted,
-    recorded=_recorded,
-    together=flight_calls,
-    streamed=frozenset({FlightMethod.HANDSHAKE, FlightMethod.DO_PUT, FlightMethod.DO_EXCHANGE}),
-)
+_STREAMED: Final = frozenset({FlightMethod.HANDSHAKE, FlightMethod.DO_PUT, FlightMethod.DO_EXCHANGE})
+PLUGIN: Final = in_turn(METHODS, key_of, wanted, streamed=_STREAMED)

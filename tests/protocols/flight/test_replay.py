@@ -11,7 +11,7 @@ import pytest
 
 from conformance.protocols.flight.contract.encoding import data, descriptor, part, text
 from conformance.protocols.flight.records import Descriptor
-from conformance.protocols.flight.replay import flight_calls, key_of
+from conformance.protocols.flight.replay import PLUGIN, key_of
 from conformance.protocols.flight.wire.messages import SERVICE
 from conformance.readers.tape import NotRecordedError
 from conformance.records import Call, CallEnd, MetadataEntry
@@ -30,7 +30,7 @@ def call(method: str, request: bytes, *responses: bytes, status: str = "OK") -> 
 def test_calls_that_ask_the_same_get_the_answers_in_their_order() -> None:
     """And the last one from then on."""
     asked = call("GetFlightInfo", PATH)
-    tapes = flight_calls(
+    tapes = PLUGIN.together(
         [dataclasses.replace(asked, status="NOT_FOUND"), dataclasses.replace(asked, responses=(b"x",))]
     )
 
@@ -60,7 +60,9 @@ def test_what_is_asked_for_finds_the_call(method: str, one: bytes, other: bytes,
 def test_a_call_that_the_client_ended_is_no_answer() -> None:
     """Nor is one whose connection broke."""
     asked = call("DoGet", part(1, b"t"), b"half")
-    tapes = flight_calls(dataclasses.replace(asked, end=end, status="") for end in (CallEnd.CANCELLED, CallEnd.CRASH))
+    tapes = PLUGIN.together(
+        dataclasses.replace(asked, end=end, status="") for end in (CallEnd.CANCELLED, CallEnd.CRASH)
+    )
 
     with pytest.raises(NotRecordedError):
         tapes.answer("DoGet", key_of("DoGet", asked.request), asked.request)
@@ -78,7 +80,7 @@ def channel(tmp_path: Path) -> Iterator[grpc.Channel]:
         trailers=(MetadataEntry("x-trailer-bin", b"\xff"),),
     )
     with Replay(log=tmp_path / "asked.log", tls=False) as server:
-        server.shelf.put(Held("flight", flight_calls([talk])))
+        server.shelf.put(Held("flight", PLUGIN.together([talk])))
         with grpc.insecure_channel(f"127.0.0.1:{server.addresses['grpc']}") as made:
             yield made
 

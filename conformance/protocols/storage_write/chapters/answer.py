@@ -210,8 +210,7 @@ def _error_of(one: AppendView) -> str:
     """The error of an append, in words, without the names of the case's table: one fault has one text in all cases."""
     if not one.in_band:
         return f"the call ended in {one.status}"
-    stream = str(one.request.write_stream)
-    text = str(one.answer.error.message).replace(stream, "STREAM")
-    for name in stream.split("/")[5:6]:
-        text = text.replace(name, "TABLE")
+    text, stream = str(one.answer.error.message), str(one.request.write_stream)
+    for name, word in zip((stream, *stream.split("/")[5:6]), ("STREAM", "TABLE"), strict=False):
+        text = text.replace(name, word) if name else text
     return f"code {one.answer.error.code}: {text}"

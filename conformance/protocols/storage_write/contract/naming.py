@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Final
 
-__all__ = ["answer_of", "request_of", "stream_of", "table_of"]
+__all__ = ["answer_of", "decoded", "request_of", "stream_of", "table_of"]
 
 _NAMED: Final = {
     "AppendRows": "write_stream",
@@ -20,20 +19,20 @@ def request_of(method: str, data: bytes) -> Any:
     """A request of a method, decoded; None if it is no such message."""
     from conformance.protocols.storage_write.contract.classes import REQUESTS  # noqa: PLC0415  # who judges bytes alone needs no protobuf
 
-    return _decoded(REQUESTS, method, data)
+    return decoded(REQUESTS[method], data)
 
 
 def answer_of(method: str, data: bytes) -> Any:
     """An answer of a method, decoded; None if it is no such message."""
     from conformance.protocols.storage_write.contract.classes import RESPONSES  # noqa: PLC0415  # as above
 
-    return _decoded(RESPONSES, method, data)
+    return decoded(RESPONSES[method], data)
 
 
 def stream_of(method: str, request: bytes) -> str:
     """The name of the stream, or of the table, that a request is about; empty if it names none."""
-    decoded = request_of(method, request)
-    return "" if decoded is None else str(getattr(decoded, _NAMED.get(method, "name")))
+    asked = request_of(method, request)
+    return "" if asked is None else str(getattr(asked, _NAMED.get(method, "name")))
 
 
 def table_of(name: str) -> str:
@@ -41,10 +40,11 @@ def table_of(name: str) -> str:
     return name.removesuffix("/_default").removesuffix("/streams").partition("/streams/")[0]
 
 
-def _decoded(kinds: Mapping[str, Any], method: str, data: bytes) -> Any:
+def decoded(kind: Any, data: bytes) -> Any:
+    """A message of a class; None for bytes that are no such message."""
     from google.protobuf.message import DecodeError  # noqa: PLC0415  # as above
 
     try:
-        return kinds[method].FromString(data)
+        return kind.FromString(data)
     except DecodeError:
         return None

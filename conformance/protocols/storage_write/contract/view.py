@@ -15,6 +15,7 @@ import pyarrow as pa
 from conformance.contract.bytefields import BatchBytes, SchemaBytes
 from conformance.contract.raised import remembered_property
 from conformance.contract.view import CallView, View
+from conformance.protocols.storage_write.contract.naming import decoded
 from conformance.protocols.storage_write.contract.state import StreamState
 from conformance.protocols.storage_write.contract.subjects import AppendView, ReadBack, Why
 from conformance.protocols.storage_write.records import (
@@ -62,7 +63,7 @@ class WriteCall(CallView):
         from conformance.protocols.storage_write.contract.classes import RESPONSES  # noqa: PLC0415  # as above
 
         kind = {**proto.RESPONSES, **RESPONSES}[self.raw.method]
-        return tuple(_decoded(kind, data) for data in self.raw.responses)
+        return tuple(decoded(kind, data) for data in self.raw.responses)
 
     @property
     def refused(self) -> bool:
@@ -78,15 +79,6 @@ class WriteCall(CallView):
     def answer(self) -> Any:
         """The one answer of a unary call that ended in OK; None without one."""
         return self.answers[0] if self.ok and self.answers else None
-
-
-def _decoded(kind: Any, data: bytes) -> Any:
-    from google.protobuf.message import DecodeError  # noqa: PLC0415  # as above
-
-    try:
-        return kind.FromString(data)
-    except DecodeError:
-        return None
 
 
 class WriteView(View):
@@ -271,8 +263,8 @@ class _Followed:
             return
         places = {call.index for call in calls}
         batches = [batch.arrow() for batch in self._view.batches if batch.call in places]
-        decoded = _table(batches)
-        rows = pa.table({}) if decoded is None else decoded
+        table = _table(batches)
+        rows = pa.table({}) if table is None else table
         counts = Counter(rows.column(ROW_ID).to_pylist() if rows.num_rows else ())
         written = {row for one in self.appends if one.acknowledged for row in one.rows}
         sent = {row for one in self.appends if one.refused for row in one.rows}
@@ -281,7 +273,7 @@ class _Followed:
         streams = [stream.copy() for stream in self._streams.values()]
         refused = frozenset(sent - written - unclear)
         moved = frozenset(row for one in self.appends if one.step.omit or one.step.backwards for row in one.rows)
-        omitted, is_decoded = dict(self._omitted), decoded is not None
+        omitted, is_decoded = dict(self._omitted), table is not None
         read = ReadBack(calls[0].index, rows, counts, streams, refused, odd, omitted, moved, is_decoded)
         (self.reads if is_decoded else self.undecoded).append(read)
 

@@ -96,10 +96,14 @@ def groups(calls: Sequence[Call]) -> Iterator[tuple[str, str]]:
 
 
 def driven(calls: Sequence[Call]) -> tuple[tuple[Step, ...], tuple[Call, ...]]:
-    """The steps that the calls carry out, and the calls with the index of their step."""
+    """The steps that the calls carry out, and the calls with the index of their step.
+
+    A call with a request that is no such message carries out none: nothing is known of what it asked for.
+    """
     followed = _Followed(calls)
-    steps = tuple(followed.step(call) for call in calls)
-    return steps, tuple(dataclasses.replace(call, step=index) for index, call in enumerate(calls))
+    kept = [call for call in calls if None not in (request_of(call.method, data) for data in call.requests)]
+    steps = tuple(followed.step(call) for call in kept)
+    return steps, tuple(dataclasses.replace(call, step=index) for index, call in enumerate(kept))
 
 
 def _created(call: Call) -> str:
@@ -137,13 +141,9 @@ class _Followed:
     def step(self, call: Call) -> Step:
         """The step that ``call`` carries out."""
         expect = Expect((call.status or "OK",))
-        request = request_of(call.method, call.request)
-        made: Step = GetWriteStream(name="?", expect=expect)
         if call.method == "AppendRows":
-            made = self._write(call, expect)
-        elif request is not None:
-            made = self._asked(call, request, expect)
-        return made
+            return self._write(call, expect)
+        return self._asked(call, request_of(call.method, call.request), expect)
 
     def _asked(self, call: Call, request: Any, expect: Expect) -> Step:
         """The step of a call with one request; a stream that is not followed has a label that no stream has."""

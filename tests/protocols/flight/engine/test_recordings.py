@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import fnmatch
+import functools
 from collections.abc import Iterator, Sequence
 
 import pytest
 
 from conformance.contract.judge import Judge
-from conformance.engine.conversed import UNKNOWN_TABLE, as_driven, conversations, without_table
+from conformance.engine.conversed import as_driven, conversations, without_table
 from conformance.engine.corpus import load_corpus
 from conformance.engine.events import ExchangeRecorded
 from conformance.engine.owed import lasting_target
@@ -22,24 +23,14 @@ from conformance.protocols.flight.engine import logins, recordings
 from conformance.protocols.flight.records import Descriptor, DoAction, FlightMethod
 from conformance.protocols.flight.reference.mutants import FLIGHT_MUTANTS
 from conformance.protocols.flight.reference.variations import FLIGHT_VARIATIONS
-from conformance.records import Asker, AskerKind, Call, CallEnd, Case, Exchange, Outcome, Verdict
+from conformance.records import Call, CallEnd, Case, Exchange, Outcome, Verdict
+from tests.engine import conversing
 
-CLIENT = Asker(AskerKind.PROXY, "some-client", "1.0")
 JUDGE = Judge(without_table(clauses_on("flight")[0])[0])
 CORPUS = list(load_corpus(protocol="flight").values())
 LIGHT = [one for one in CORPUS if not is_heavy(one)]
+alone = functools.partial(conversing.alone, protocol="flight")
 PATH = descriptor(Descriptor(path=("a",)))
-
-
-def alone(calls: Sequence[Call], *, now: int = 0, labelled: bool = False) -> tuple[ExchangeRecorded, ...]:
-    """Each call as a proxy writes it: an exchange of its own, without a case; ``labelled`` keeps the labels."""
-    found = []
-    flight = "flight"
-    for at, call in enumerate(calls):
-        case = Case(f"call.{at:06}", "One call", UNKNOWN_TABLE, steps=(), protocol=flight)
-        bare = dataclasses.replace(call, step=0, label=call.label if labelled else "")
-        found.append(ExchangeRecorded(case, Exchange(case.id, "s", (bare,), now=now, protocol=flight, asked_by=CLIENT)))
-    return tuple(found)
 
 
 def verdicts(exchange: Exchange) -> Iterator[Verdict]:

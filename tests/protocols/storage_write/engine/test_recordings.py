@@ -10,38 +10,27 @@ import pyarrow as pa
 import pytest
 
 from conformance.contract.judge import Judge
-from conformance.engine.conversed import UNKNOWN_TABLE, as_driven, conversations, without_table
+from conformance.engine.conversed import as_driven, conversations, without_table
 from conformance.engine.corpus import load_corpus
-from conformance.engine.events import ExchangeRecorded
 from conformance.engine.owed import reference_target
 from conformance.engine.selection import clauses_on
 from conformance.generate import materialise
 from conformance.protocols.storage_write.contract.classes import CLASSES
+from conformance.protocols.storage_write.contract.messages import METHODS
 from conformance.protocols.storage_write.contract.view import WriteView
 from conformance.protocols.storage_write.engine import recordings
 from conformance.protocols.storage_write.records import Framing, WriteRows
 from conformance.protocols.storage_write.reference.register import WRITE_MUTANTS, WRITE_VARIATIONS
-from conformance.records import Asker, AskerKind, Call, CallEnd, Exchange, Outcome, Verdict
-from conformance.records import Case as AnyCase
+from conformance.records import Call, CallEnd, Outcome, Verdict
+from tests.engine import conversing
 
-CLIENT = Asker(AskerKind.PROXY, "some-client", "1.0")
 JUDGE = Judge(without_table(clauses_on("storage-write")[0])[0])
 CORPUS = list(load_corpus(protocol="storage-write").values())
+alone = functools.partial(conversing.alone, protocol="storage-write")
 TABLE = "projects/p/datasets/d/tables/t"
 ROWS = pa.record_batch({"a": pa.array([1, 2], pa.int64())})
 SCHEMA = ROWS.schema.serialize().to_pybytes()
 BATCH = ROWS.serialize().to_pybytes()
-
-
-def alone(calls: Sequence[Call]) -> tuple[ExchangeRecorded, ...]:
-    """Each call as a proxy writes it: an exchange of its own, without a case."""
-    found = []
-    for at, call in enumerate(calls):
-        case = AnyCase(f"call.{at:06}", "One call", UNKNOWN_TABLE, steps=(), protocol="storage-write")
-        bare = dataclasses.replace(call, step=0, label="")
-        one = Exchange(case.id, "s", (bare,), now=0, protocol="storage-write", asked_by=CLIENT)
-        found.append(ExchangeRecorded(case, one))
-    return tuple(found)
 
 
 def verdicts(calls: Sequence[Call]) -> Iterator[Verdict]:
@@ -204,3 +193,12 @@ def test_calls_on_one_table_belong_together() -> None:
 
     assert [len(one.exchange.calls) for one in found] == [3, 1]
     assert found[0].case.title.endswith(f": writes to {TABLE}")
+
+
+@pytest.mark.parametrize("method", sorted(METHODS))
+@pytest.mark.parametrize("answer", [b"", b"\xff", create("x").responses[0]])
+def test_a_request_that_is_no_message_is_not_judged(method: str, answer: bytes) -> None:
+    """It may be anything: neither the server nor the suite is to blame."""
+    outcomes = {one.outcome for one in verdicts([create("a"), Call(0, "", method, b"\xff", (answer,), started=1.0)])}
+
+    assert Outcome.ERROR not in outcomes
