@@ -3,7 +3,7 @@
 import os
 import sys
 
-__version__ = "0.4.0"
+__version__ = "0.5.0.dev0"
 
 # ``python -m conformance`` puts the current directory first in sys.path, where a json.py or a grpc.py would be imported
 # in place of the module. argv[0] is "-m" while Python looks for the module that it is to run.
