@@ -20,6 +20,8 @@ class StreamState:
 
     ``flushed`` is the number of rows that a flush has made visible. ``committed`` is True after a commit that
     succeeded, ``failed`` after one that did not; ``failing`` is True after a lawful append that was not acknowledged.
+    ``connections`` are those to it that stay open while other steps are carried out. ``is_shared`` is True once one of
+    them was open while another appended.
     """
 
     name: str
@@ -32,6 +34,8 @@ class StreamState:
     failed: bool = False
     failing: bool = False
     flushed: int = 0
+    connections: int = 0
+    is_shared: bool = False
 
     @property
     def may_be_committed(self) -> bool:

@@ -96,6 +96,16 @@ class AppendView:
         return [names.get(code, str(code)) for code in codes]
 
     @property
+    def is_behind_pause(self) -> bool:
+        """True if other steps were carried out on its connection before it."""
+        return self.at >= self.step.before_pause
+
+    @property
+    def has_another_open(self) -> bool:
+        """True if another connection to the same stream is open."""
+        return self.stream is not None and self.stream.connections > 0
+
+    @property
     def is_bare(self) -> bool:
         """True if both fields with Arrow data have the right form."""
         return self.append.framing is Framing.BARE

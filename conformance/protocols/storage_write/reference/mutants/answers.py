@@ -101,6 +101,7 @@ class PendingRefused(_Refusing):
     also={
         "storage-write-answer.documented-type-is-acknowledged": "the cases of these types write to it",
         "storage-write-answer.columns-by-name-are-acknowledged": "so do those of columns",
+        "storage-write-answer.second-writer-is-acknowledged": "so does the second of two connections",
     },
 )
 class DefaultRefused(_Refusing):

@@ -32,7 +32,11 @@ class _Shows(WriteService):
         raise NotImplementedError
 
 
-@mutant("storage-write.committed-hidden", kills="storage-write-visible.committed-rows-are-read")
+@mutant(
+    "storage-write.committed-hidden",
+    kills="storage-write-visible.committed-rows-are-read",
+    also={"storage-write-visible.committed-rows-are-read-while-open": "they are not visible while it is open either"},
+)
 class CommittedHidden(_Shows):
     """Rows of a stream that was created are never visible at once."""
 
@@ -43,7 +47,11 @@ class CommittedHidden(_Shows):
 @mutant(
     "storage-write.default-hidden",
     kills="storage-write-visible.default-rows-are-read",
-    also={"storage-write-framing.refused-or-stored": "no row of the default stream is in the table"},
+    also={
+        "storage-write-framing.refused-or-stored": "no row of the default stream is in the table",
+        "storage-write-visible.committed-rows-are-read-while-open": "the rows are not visible at any time",
+        "storage-write-visible.rows-of-both-writers-are-read": "as above, of two connections",
+    },
 )
 class DefaultHidden(_Shows):
     """Rows of the default stream are not visible."""
@@ -132,7 +140,11 @@ class BufferedShown(_Shows):
         return stream.kind != "PENDING"
 
 
-@mutant("storage-write.flush-excludes-its-offset", kills="storage-write-visible.flush-shows-the-rows")
+@mutant(
+    "storage-write.flush-excludes-its-offset",
+    kills="storage-write-visible.flush-shows-the-rows",
+    also={"storage-write-visible.flush-shows-the-rows-while-open": "the row is missing whenever it is read"},
+)
 class FlushExcludesItsOffset(WriteService):
     """A flush shows the rows before its offset, and not the row at it."""
 
