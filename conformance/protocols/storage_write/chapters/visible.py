@@ -152,6 +152,24 @@ def rows_of_both_writers_are_read(one: SeenStream) -> Iterator[Violation]:
 
 
 @_clause(
+    "storage-write-visible.retried-rows-are-there-once",
+    over=_seen(lambda stream: stream.is_retried and bool(stream.visible)),
+    source=(JAVA_WRITE_TEST, STORAGE_PROTO, WRITE_GUIDE),
+    breaks="clients that write exactly once: rows are lost, or there twice, after a lost connection",
+)
+def retried_rows_are_there_once(one: SeenStream) -> Iterator[Violation]:
+    """Rows that were sent again at their offset, since the answer was lost, are there once.
+
+    ALREADY_EXISTS says that they are written, so that no client sends them a third time.
+    """
+    yield from _missing(one)
+    due = one.read.due
+    twice = [row for row in one.stream.visible if one.read.is_known and one.read.counts.get(row, 0) > due[row]]
+    if twice:
+        yield Violation("each row once", f"{many(len(twice), 'row')} more often, the first number {twice[0]}")
+
+
+@_clause(
     "storage-write-visible.pending-waits-for-the-commit",
     over=_seen(lambda stream: stream.type is StreamType.PENDING and not stream.committed and not stream.failed),
     source=(JAVA_WRITE_TEST, STORAGE_PROTO),

@@ -337,7 +337,10 @@ def _why(step: WriteRows, append: RowsAppend, stream: StreamState | None, *, fai
         found[Why.ON_DEFAULT] = stream.is_default and offset is not None
         if end is not None and offset is not None:
             found[Why.BEHIND], found[Why.PAST] = offset < end, offset > end
-        found[Why.UNKNOWN_END] = end is None and offset is not None and not stream.is_default
+        rows = tuple(range(append.first, append.first + append.count))
+        found[Why.RETRIED] = bool(stream.unsure) and (rows, offset) == (stream.unsure, len(stream.rows))
+        unknown = end is None and offset is not None and not stream.is_default
+        found[Why.UNKNOWN_END] = unknown and not found[Why.RETRIED]
     reasons = frozenset(why for why, holds in found.items() if holds)
     # Of a stream that refuses what it should take, no particular answer to a wrong offset is to be expected.
     misplaced = stream is not None and stream.failing and not reasons.isdisjoint({Why.BEHIND, Why.PAST})
@@ -346,12 +349,17 @@ def _why(step: WriteRows, append: RowsAppend, stream: StreamState | None, *, fai
 
 def _take(stream: StreamState, one: AppendView) -> None:
     """Change what is known of a stream by the answer to an append."""
-    stream.failing = stream.failing or not (one.why or one.acknowledged)
-    if one.acknowledged:
+    stream.failing = stream.failing or not (one.why or one.acknowledged or one.is_left)
+    if one.why == {Why.RETRIED} and (one.acknowledged or one.is_known_already):
+        stream.rows += one.rows
+        stream.known, stream.unsure, stream.is_retried = True, (), True
+    elif one.acknowledged:
         stream.rows += one.rows
         stream.known = stream.known and not one.why
+        stream.unsure = ()
     elif not one.refused:
-        stream.known = False
+        again = one.is_left and stream.end is not None and one.append.offset == stream.end and not one.why
+        stream.known, stream.unsure = False, tuple(one.rows) if again else ()
 
 
 def _table(batches: Sequence[pa.RecordBatch | None]) -> pa.Table | None:

@@ -82,7 +82,7 @@ class WriteRows(CallStep):
     ``backwards``, those behind the first come in reverse.
     ``plain_times`` writes TIMESTAMP without a time zone. ``during`` is a number of steps after this one: they are
     carried out while the connection is open, behind the answer to the request of number ``pause``, or to the last if
-    that is 0.
+    that is 0. If the client ``leaves``, it cancels the call behind its last request, and does not wait for the answer.
     """
 
     TAG: ClassVar[str] = "write-rows"
@@ -98,12 +98,13 @@ class WriteRows(CallStep):
     plain_times: bool = False
     during: int = 0
     pause: int = 0
+    leaves: bool = False
     name: str = ""
     expect: Expect = Expect()
 
     def __post_init__(self) -> None:
-        if self.during and self.ahead:
-            raise RecordError("during", "none where the requests are sent ahead", self.during)
+        if self.during and (self.ahead or self.leaves):
+            raise RecordError("during", "none where the client does not wait for an answer", self.during)
         if not 0 <= self.pause <= (len(self.appends) if self.during else 0):
             raise RecordError("pause", "the number of a request, if steps follow during it", self.pause)
 

@@ -32,7 +32,7 @@ from conformance.protocols.storage_write.targets import requests
 from conformance.records import Call, Case, Step
 from conformance.targets.allowance import Allowance, UsedUpError, unreached
 from conformance.targets.names import Names
-from conformance.targets.recordedcall import BROKEN, CallBudget, Caller
+from conformance.targets.recordedcall import BROKEN, CallBudget, Caller, Leaving
 from conformance.targets.rpc import Conversed
 
 __all__ = ["WriteConversation"]
@@ -104,7 +104,10 @@ class WriteConversation:
                     return
                 messages = list(requests.append_requests(step, stream, self._table))
                 awaits = () if step.ahead else range(len(messages) - 1)
-                self._make(lambda budget: self._caller.converse(call, messages, budget=budget, awaits=awaits))
+                leaving = Leaving(len(messages)) if step.leaves else None
+                self._make(
+                    lambda budget: self._caller.converse(call, messages, budget=budget, awaits=awaits, leaving=leaving)
+                )
             case GetWriteStream():
                 self._about(index, "GetWriteStream", bool(stream), lambda: requests.get_request(step, stream))
             case FinalizeStream():

@@ -58,7 +58,12 @@ def test_a_pause_may_be_in_another() -> None:
 
 @pytest.mark.parametrize(
     ("name", "how"),
-    [("during", {"during": 1, "ahead": True}), ("pause", {"pause": 1}), ("pause", {"during": 1, "pause": 2})],
+    [
+        ("during", {"during": 1, "ahead": True}),
+        ("during", {"during": 1, "leaves": True}),
+        ("pause", {"pause": 1}),
+        ("pause", {"during": 1, "pause": 2}),
+    ],
 )
 def test_a_pause_is_behind_an_answer(name: str, how: dict[str, int]) -> None:
     """The client waits for the answer to one of its requests, and steps follow."""

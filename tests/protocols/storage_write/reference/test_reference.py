@@ -47,7 +47,8 @@ def test_the_reference_is_clean(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["committed", "pending", "buffered", "offsets", "ahead", "types.record", "open", "two-writers"]
+    "name",
+    ["committed", "pending", "buffered", "offsets", "ahead", "types.record", "open", "two-writers", "interrupted"],
 )
 def test_connections_change_nothing(name: str) -> None:
     """Over gRPC and HTTP, the answers are the same."""

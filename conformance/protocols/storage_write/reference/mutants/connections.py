@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+import grpc
 import pyarrow as pa
 
 from conformance import wire
@@ -130,3 +131,66 @@ class WriterTrustsItsOwnEnd(WriteService):
 
     def write(self, stream: WriteStream, rows: pa.Table) -> int:
         return stream.end if self.behind else super().write(stream, rows)
+
+
+# --- connections that their client leaves ---------------------------------------------------------
+
+
+class _Left(WriteService):
+    """A server that notices when a client leaves, with the stream that it wrote to last."""
+
+    def append_rows(self, requests: Iterator[Any]) -> Iterator[Any]:
+        connection = WriteConnection()
+        try:
+            for request in requests:
+                yield self.answered(connection, request)
+        except (grpc.RpcError, GeneratorExit):
+            self.left(self.stream(connection.name))
+            raise
+
+    def left(self, stream: WriteStream) -> None:
+        """Act on a client that left."""
+        raise NotImplementedError
+
+
+@mutant("storage-write.left-stream-is-lost", kills="storage-write-offset.retry-is-taken-or-known")
+class LeftStreamIsLost(_Left):
+    """A stream takes no append after a client that wrote to it has left."""
+
+    def __init__(self, store: Store) -> None:
+        super().__init__(store)
+        self.lost: set[str] = set()
+
+    def left(self, stream: WriteStream) -> None:
+        self.lost.add(stream.name)
+
+    def check_state(self, stream: WriteStream) -> None:
+        super().check_state(stream)
+        if stream.name in self.lost:
+            raise AppendRefusedError("INTERNAL", "The connection to the stream was lost.")
+
+
+@mutant(
+    "storage-write.left-rows-are-lost",
+    kills="storage-write-visible.retried-rows-are-there-once",
+    also={"storage-write-visible.committed-rows-are-read": "rows that the stream is said to have are not in the table"},
+)
+class LeftRowsAreLost(_Left):
+    """Rows whose answer nobody took are not in the table, and the stream has their offsets."""
+
+    def left(self, stream: WriteStream) -> None:
+        if stream.kind == "COMMITTED" and stream.table.chunks:
+            stream.table.chunks.pop()
+
+
+@mutant(
+    "storage-write.left-rows-come-twice",
+    kills="storage-write-visible.retried-rows-are-there-once",
+    also={"storage-write-visible.each-row-once": "the rows are in the table twice"},
+)
+class LeftRowsComeTwice(_Left):
+    """Rows whose answer nobody took are in the table twice."""
+
+    def left(self, stream: WriteStream) -> None:
+        if stream.kind == "COMMITTED" and stream.table.chunks:
+            stream.table.chunks.append(stream.table.chunks[-1])

@@ -35,7 +35,10 @@ class _Shows(WriteService):
 @mutant(
     "storage-write.committed-hidden",
     kills="storage-write-visible.committed-rows-are-read",
-    also={"storage-write-visible.committed-rows-are-read-while-open": "they are not visible while it is open either"},
+    also={
+        "storage-write-visible.committed-rows-are-read-while-open": "they are not visible while it is open either",
+        "storage-write-visible.retried-rows-are-there-once": "neither are those that were sent again",
+    },
 )
 class CommittedHidden(_Shows):
     """Rows of a stream that was created are never visible at once."""
@@ -86,7 +89,11 @@ class FinalizedPendingShown(WriteService):
         return super().row_count(stream)
 
 
-@mutant("storage-write.commit-loses-rows", kills="storage-write-visible.commit-shows-the-rows")
+@mutant(
+    "storage-write.commit-loses-rows",
+    kills="storage-write-visible.commit-shows-the-rows",
+    also={"storage-write-visible.retried-rows-are-there-once": "rows that were sent again are lost with the others"},
+)
 class CommitLosesRows(WriteService):
     """A commit shows all rows of a stream but the last."""
 
@@ -183,7 +190,11 @@ class FlushInsertsAgain(WriteService):
         super().flush(stream, offset)
 
 
-@mutant("storage-write.append-written-twice", kills="storage-write-visible.each-row-once")
+@mutant(
+    "storage-write.append-written-twice",
+    kills="storage-write-visible.each-row-once",
+    also={"storage-write-visible.retried-rows-are-there-once": "so are rows that were sent again"},
+)
 class AppendWrittenTwice(WriteService):
     """The rows of an append at an offset are in the table twice."""
 
