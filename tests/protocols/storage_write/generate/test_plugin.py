@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import pytest
 
@@ -65,7 +66,7 @@ def test_a_pause_may_be_in_another() -> None:
         ("pause", {"during": 1, "pause": 2}),
     ],
 )
-def test_a_pause_is_behind_an_answer(name: str, how: dict[str, int]) -> None:
+def test_a_pause_is_behind_an_answer(name: str, how: dict[str, Any]) -> None:
     """The client waits for the answer to one of its requests, and steps follow."""
     with pytest.raises(RecordError, match=name):
         dataclasses.replace(OPEN, **{"during": 0, **how})
