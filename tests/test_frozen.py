@@ -28,6 +28,7 @@ CHANGEABLE = {
     "conformance.protocols.storage_read.reference.jobs._Hidden",
     "conformance.protocols.storage_read.reference.jobs._Job",
     "conformance.protocols.storage_write.contract.state.StreamState",
+    "conformance.protocols.storage_write.contract.view._Held",
     "conformance.protocols.storage_write.generate.histories._Stream",
     "conformance.protocols.storage_write.reference.store.WrittenTable",
     "conformance.protocols.storage_write.reference.streams.WriteConnection",

@@ -69,7 +69,7 @@ def _lawful(view: WriteView, *, recorded: bool = True) -> Sequence[AppendView]:
     """The lawful appends that begin their connection, all of whose columns are ``recorded``, or the others."""
     columns = view.case.table.columns
     known = types_in(columns).isdisjoint(_ONLY_DOCUMENTED) and all(one.mode is not Mode.REPEATED for one in columns)
-    found = [one for one in view.appends if not one.why and one.at == 0]
+    found = [one for one in view.appends if not one.why and one.at == 0 and not one.has_another_open]
     return [one for one in found if (known and not _has_other_columns(one)) is recorded]
 
 
@@ -189,6 +189,21 @@ def columns_by_name_are_acknowledged(one: AppendView) -> Iterator[Violation]:
     acknowledged.
 
     It was recorded of rows in protobuf; of rows in Arrow it is inferred.
+    """
+    yield from _refused(one)
+
+
+@_clause(
+    "storage-write-answer.second-writer-is-acknowledged",
+    over=lambda view: [one for one in view.appends if not one.why and one.has_another_open and _is_default(one)],
+    source=WRITE_GUIDE,
+    level=Level.SHOULD,
+    breaks="programs that write to the default stream from several processes or threads",
+)
+def second_writer_is_acknowledged(one: AppendView) -> Iterator[Violation]:
+    """An append to the default stream is acknowledged while another connection to this stream is open.
+
+    The guide lets any number of clients write to the default stream at the same time.
     """
     yield from _refused(one)
 

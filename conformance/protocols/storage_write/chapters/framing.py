@@ -17,6 +17,7 @@ from conformance.contract.sources import (
     FULL_STREAM_REFUSED,
     JAVA_WRITE_TEST,
     PYTHON_WRITE_SAMPLE,
+    RUST_CLIENT,
     STORAGE_PROTO,
     WRITE_GUIDE,
     Inferred,
@@ -24,7 +25,7 @@ from conformance.contract.sources import (
 from conformance.protocols.storage_write.contract import WRITE
 from conformance.protocols.storage_write.contract.subjects import AppendView, ReadBack
 from conformance.protocols.storage_write.contract.view import WriteView
-from conformance.protocols.storage_write.records import Framing
+from conformance.protocols.storage_write.records import Framing, WriteRows
 
 _clause = functools.partial(clause, profiles=WRITE)
 _STREAMS = (Framing.STREAM_AS_BATCH, Framing.STREAMS)
@@ -89,6 +90,7 @@ def refused_or_stored(odd: _Odd) -> Iterator[Violation]:
 def _later(view: WriteView, *, named: bool) -> Sequence[AppendView]:
     """The lawful appends behind the first of their connection, without a schema, that were answered."""
     found = [one for one in view.appends if one.at and not one.why and not one.step.schemas and not one.after_error]
+    found = [one for one in found if not one.is_behind_pause]
     return [one for one in found if one.step.names is named and (one.acknowledged or one.refused)]
 
 
@@ -111,6 +113,48 @@ def schema_comes_once(one: AppendView) -> Iterator[Violation]:
 )
 def stream_is_named_once(one: AppendView) -> Iterator[Violation]:
     """A request behind the first of its connection is acknowledged without the name of the stream."""
+    yield from _refused(one)
+
+
+def _behind_another(view: WriteView) -> Sequence[AppendView]:
+    """The answered lawful appends without a schema behind a pause in which a connection with another schema wrote.
+
+    Before the pause, one without a schema was acknowledged: a server that takes none fails another clause.
+    """
+    taken = {one.call for one in view.appends if one.at and not one.is_behind_pause and one.acknowledged}
+    found = [one for one in view.appends if one.is_behind_pause and not one.why and not one.after_error]
+    return [
+        one
+        for one in found
+        if (one.acknowledged or one.refused)
+        and one.call in taken
+        and not one.step.schemas
+        and any(_columns(other.step) != _columns(one.step) for other in _within(view, one))
+    ]
+
+
+def _within(view: WriteView, one: AppendView) -> Sequence[AppendView]:
+    """The acknowledged appends in the pause of the connection of an append."""
+    first = view.served[one.call].raw.step + 1
+    pause = range(first, first + one.step.during)
+    return [other for other in view.appends if other.acknowledged and view.served[other.call].raw.step in pause]
+
+
+def _columns(step: WriteRows) -> tuple[object, ...]:
+    return step.omit, step.extra, step.backwards
+
+
+@_clause(
+    "storage-write-framing.schema-is-of-its-connection",
+    over=_behind_another,
+    source=(STORAGE_PROTO, RUST_CLIENT),
+    breaks="programs that write two tables at the same time, each over a connection of its own",
+)
+def schema_is_of_its_connection(one: AppendView) -> Iterator[Violation]:
+    """A request without a schema is read by that of its own connection, also if another connection has sent another.
+
+    The schema comes in the first request of a connection, and a client that changes it opens another connection.
+    """
     yield from _refused(one)
 
 

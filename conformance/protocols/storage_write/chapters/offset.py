@@ -8,17 +8,16 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from conformance.contract.clause import Violation, clause
-from conformance.contract.sources import GO_WRITE_TEST, JAVA_WRITE_TEST, STORAGE_PROTO
+from conformance.contract.sources import GO_WRITE_TEST, JAVA_WRITE_TEST, STORAGE_PROTO, WRITE_GUIDE
 from conformance.protocols.storage_write.contract import WRITE
-from conformance.protocols.storage_write.contract.subjects import AppendView, Why
+from conformance.protocols.storage_write.contract.subjects import ALREADY_EXISTS, AppendView, Why
 from conformance.protocols.storage_write.contract.view import WriteView
 from conformance.records import Level
 
 _clause = functools.partial(clause, profiles=WRITE)
 
-ALREADY_EXISTS: Final = 6
 OUT_OF_RANGE: Final = 11
-"""Numbers of statuses."""
+"""The number of a status."""
 TEXT: Final = re.compile(r"expected offset (\d+), received (\d+)")
 """What the Java client looks for in the text of an error."""
 
@@ -163,6 +162,22 @@ def connection_goes_on(one: AppendView) -> Iterator[Violation]:
     """After an error in an answer, a lawful append on the same connection is acknowledged."""
     if not one.acknowledged:
         yield Violation("append_result", f"code {one.answer.error.code}" if one.in_band else one.status)
+
+
+@_clause(
+    "storage-write-offset.retry-is-taken-or-known",
+    over=_only(Why.RETRIED),
+    source=(WRITE_GUIDE, STORAGE_PROTO),
+    level=Level.SHOULD,
+    breaks="clients that write exactly once: after a lost connection they cannot go on",
+)
+def retry_is_taken_or_known(one: AppendView) -> Iterator[Violation]:
+    """A client that lost its connection before an answer sends the same rows at the same offset again: they are
+    acknowledged, or the error is ALREADY_EXISTS.
+    """
+    wanted = "append_result or ALREADY_EXISTS"
+    if one.refused and not one.is_known_already:
+        yield Violation(wanted, f"code {one.answer.error.code}" if one.in_band else one.status)
 
 
 @_clause(

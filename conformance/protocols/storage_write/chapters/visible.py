@@ -85,7 +85,7 @@ def _early(one: SeenStream) -> Iterator[Violation]:
 
 @_clause(
     "storage-write-visible.committed-rows-are-read",
-    over=_due(lambda stream: stream.type is StreamType.COMMITTED and not stream.is_default),
+    over=_due(lambda one: one.type is StreamType.COMMITTED and not one.is_default and not one.connections),
     source=(JAVA_WRITE_TEST, STORAGE_PROTO),
     breaks=_LOST,
 )
@@ -100,13 +100,73 @@ def committed_rows_are_read(one: SeenStream) -> Iterator[Violation]:
 
 @_clause(
     "storage-write-visible.default-rows-are-read",
-    over=_due(lambda stream: stream.is_default),
+    over=_due(lambda stream: stream.is_default and not stream.connections),
     source=(JAVA_WRITE_TEST, STORAGE_PROTO),
     breaks=_LOST,
 )
 def default_rows_are_read(one: SeenStream) -> Iterator[Violation]:
     """Rows of the default stream are visible once they are acknowledged."""
     yield from _missing(one)
+
+
+@_clause(
+    "storage-write-visible.committed-rows-are-read-while-open",
+    over=_due(lambda stream: stream.type is StreamType.COMMITTED and bool(stream.connections)),
+    source=(JAVA_WRITE_TEST, STORAGE_PROTO),
+    breaks="programs that keep a connection open for hours, as writers of streams do: readers do not see their rows",
+)
+def committed_rows_are_read_while_open(one: SeenStream) -> Iterator[Violation]:
+    """Rows of the default stream, or of one of the type COMMITTED, are visible while their connection is still open.
+
+    storage.proto: "data is visible immediately upon successful append." It need not wait for the end of the connection.
+    """
+    yield from _missing(one)
+
+
+@_clause(
+    "storage-write-visible.flush-shows-the-rows-while-open",
+    over=_due(lambda stream: stream.type is StreamType.BUFFERED and bool(stream.flushed and stream.connections)),
+    source=STORAGE_PROTO,
+    level=Level.SHOULD,
+    breaks="sinks that flush at each checkpoint, and keep their connection open",
+)
+def flush_shows_the_rows_while_open(one: SeenStream) -> Iterator[Violation]:
+    """The rows of a BUFFERED stream up to the offset of a flush are visible while a connection to it is still open."""
+    yield from _missing(one)
+
+
+@_clause(
+    "storage-write-visible.rows-of-both-writers-are-read",
+    over=_seen(lambda stream: stream.is_shared and stream.is_default),
+    source=WRITE_GUIDE,
+    level=Level.SHOULD,
+    breaks="programs that write to the default stream from several processes or threads: rows are lost, or there twice",
+)
+def rows_of_both_writers_are_read(one: SeenStream) -> Iterator[Violation]:
+    """Rows that two connections write to the default stream at the same time are there, each once."""
+    yield from _missing(one)
+    due = one.read.due
+    twice = [row for row in one.stream.rows if one.read.counts.get(row, 0) > due[row]] if one.read.is_known else []
+    if twice:
+        yield Violation("each row once", f"{many(len(twice), 'row')} more often, the first number {twice[0]}")
+
+
+@_clause(
+    "storage-write-visible.retried-rows-are-there-once",
+    over=_seen(lambda stream: stream.is_retried and bool(stream.visible)),
+    source=(JAVA_WRITE_TEST, STORAGE_PROTO, WRITE_GUIDE),
+    breaks="clients that write exactly once: rows are lost, or there twice, after a lost connection",
+)
+def retried_rows_are_there_once(one: SeenStream) -> Iterator[Violation]:
+    """Rows that were sent again at their offset, since the answer was lost, are there once.
+
+    ALREADY_EXISTS says that they are written, so that no client sends them a third time.
+    """
+    yield from _missing(one)
+    due = one.read.due
+    twice = [row for row in one.stream.visible if one.read.is_known and one.read.counts.get(row, 0) > due[row]]
+    if twice:
+        yield Violation("each row once", f"{many(len(twice), 'row')} more often, the first number {twice[0]}")
 
 
 @_clause(
@@ -162,7 +222,7 @@ def buffered_waits_for_the_flush(one: SeenStream) -> Iterator[Violation]:
 
 @_clause(
     "storage-write-visible.flush-shows-the-rows",
-    over=_due(lambda stream: stream.type is StreamType.BUFFERED and bool(stream.flushed)),
+    over=_due(lambda one: one.type is StreamType.BUFFERED and bool(one.flushed) and not one.connections),
     source=(JAVA_WRITE_TEST, STORAGE_PROTO),
     breaks=_LOST,
 )

@@ -20,6 +20,9 @@ class StreamState:
 
     ``flushed`` is the number of rows that a flush has made visible. ``committed`` is True after a commit that
     succeeded, ``failed`` after one that did not; ``failing`` is True after a lawful append that was not acknowledged.
+    ``connections`` are those to it that stay open while other steps are carried out. ``is_shared`` is True once one of
+    them was open while another appended. ``unsure`` are the rows of an append at its end for whose answer the client
+    did not wait. ``is_retried`` is True once they were sent again, and are in the stream.
     """
 
     name: str
@@ -32,6 +35,10 @@ class StreamState:
     failed: bool = False
     failing: bool = False
     flushed: int = 0
+    connections: int = 0
+    is_shared: bool = False
+    unsure: tuple[int, ...] = ()
+    is_retried: bool = False
 
     @property
     def may_be_committed(self) -> bool:

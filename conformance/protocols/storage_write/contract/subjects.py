@@ -6,7 +6,7 @@ import dataclasses
 import enum
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 import pyarrow as pa
 
@@ -15,7 +15,11 @@ from conformance.protocols.storage_write.contract.messages import ERRORS, STORAG
 from conformance.protocols.storage_write.contract.state import StreamState
 from conformance.protocols.storage_write.records import Framing, RowsAppend, WriteRows
 
-__all__ = ["AppendView", "ReadBack", "SeenStream", "Why"]
+__all__ = ["ALREADY_EXISTS", "AppendView", "ReadBack", "SeenStream", "Why"]
+
+
+ALREADY_EXISTS: Final = 6
+"""The number of the status (https://github.com/googleapis/googleapis/blob/master/google/rpc/code.proto)."""
 
 
 class Why(enum.StrEnum):
@@ -29,6 +33,8 @@ class Why(enum.StrEnum):
     EXTRA = "extra"
     BAD_ROW = "bad-row"
     NO_STREAM = "no-stream"
+    RETRIED = "retried"
+    """It repeats one whose answer the client did not wait for: its rows may be in the stream."""
     UNKNOWN_END = "unknown-end"
     """It has an offset, and an answer before left open where the stream ends."""
     AFTER_FAILURE = "after-failure"
@@ -94,6 +100,28 @@ class AppendView:
         details = self.answer.error.details if self.in_band else ()
         codes = [CLASSES["StorageError"].FromString(one.value).code for one in details if one.type_url == STORAGE_ERROR]
         return [names.get(code, str(code)) for code in codes]
+
+    @property
+    def is_left(self) -> bool:
+        """True if the client did not wait for its answer."""
+        return self.step.leaves and self.answer is None and self.response is None and not self.status
+
+    @property
+    def is_known_already(self) -> bool:
+        """True if it was refused because the stream has its offset, in an answer or by the end of the call."""
+        if self.in_band:
+            return bool(self.answer.error.code == ALREADY_EXISTS)
+        return self.refused and self.status == "ALREADY_EXISTS"
+
+    @property
+    def is_behind_pause(self) -> bool:
+        """True if other steps were carried out on its connection before it."""
+        return self.at >= self.step.before_pause
+
+    @property
+    def has_another_open(self) -> bool:
+        """True if another connection to the same stream is open."""
+        return self.stream is not None and self.stream.connections > 0
 
     @property
     def is_bare(self) -> bool:

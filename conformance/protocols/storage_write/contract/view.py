@@ -6,6 +6,8 @@ decoded by google.protobuf for their meaning; a clause of its own reads the byte
 
 from __future__ import annotations
 
+import dataclasses
+import itertools
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -117,8 +119,10 @@ class WriteView(View):
         by_step: dict[int, list[WriteCall]] = {}
         for call in self.served:
             by_step.setdefault(call.raw.step, []).append(call)
-        for _, calls in sorted(by_step.items()):
+        for step, calls in sorted(by_step.items()):
+            followed.resume(step)
             followed.follow(calls)
+        followed.resume(len(self.case.steps))
         return followed.appends, followed.reads, followed.undecoded
 
     @remembered_property
@@ -176,6 +180,27 @@ def _is_lawful(step: object, stream: StreamState) -> bool:
             return True
 
 
+@dataclasses.dataclass(slots=True)
+class _Held:
+    """A connection and what its answers have shown so far: an error, and a lawful append that was not acknowledged."""
+
+    call: WriteCall
+    step: WriteRows
+    stream: StreamState | None
+    wrong: bool = False
+    failed: bool = False
+
+    @property
+    def until(self) -> int:
+        """The number of the step behind its pause."""
+        return self.call.raw.step + 1 + self.step.during
+
+    @property
+    def is_open(self) -> bool:
+        """True if the connection was open during its pause."""
+        return self.call.ok or len(self.call.raw.responses) > self.step.before_pause
+
+
 class _Followed:
     """The calls of an exchange in their order, and what is known of the streams after them."""
 
@@ -186,6 +211,15 @@ class _Followed:
         self._view = view
         self._streams: dict[str, StreamState] = {}
         self._omitted: dict[int, frozenset[str]] = {}
+        self._open: list[_Held] = []
+
+    def resume(self, step: int) -> None:
+        """Follow the rest of the connections whose pause is over where a step begins, the last one first."""
+        while self._open and self._open[-1].until <= step:
+            held = self._open.pop()
+            if held.stream is not None:
+                held.stream.connections -= held.is_open
+            self._append(held, range(held.step.before_pause, len(held.step.appends)))
 
     def follow(self, calls: Sequence[WriteCall]) -> None:
         """Follow the calls of one step."""
@@ -201,7 +235,12 @@ class _Followed:
             case CreateWriteStream() if call.answer is not None:
                 self._streams[step.label] = StreamState(call.answer.name, step.type)
             case WriteRows():
-                self._append(call, step, None if step.name else self._stream(step.stream))
+                held = _Held(call, step, None if step.name else self._stream(step.stream))
+                self._append(held, range(step.before_pause))
+                if step.during:
+                    self._open.append(held)
+                    if held.stream is not None:
+                        held.stream.connections += held.is_open
             case FinalizeStream() if call.ok and step.stream in known:
                 known[step.stream].finalized = True
             case CommitStreams():
@@ -217,10 +256,15 @@ class _Followed:
             return self._streams.setdefault(DEFAULT, StreamState("", StreamType.COMMITTED, is_default=True))
         return self._streams.get(label)
 
-    def _append(self, call: WriteCall, step: WriteRows, stream: StreamState | None) -> None:
-        wrong = failed = False
-        for at, (append, request) in enumerate(zip(step.appends, call.requests, strict=False)):
+    def _append(self, held: _Held, places: range) -> None:
+        """Follow the requests of a connection in these places."""
+        call, step, stream = held.call, held.step, held.stream
+        for at, append, request in list(zip(itertools.count(), step.appends, call.requests, strict=False))[
+            places.start : places.stop
+        ]:
             came = at < len(call.raw.responses)
+            if stream is not None and stream.connections:
+                stream.is_shared = True
             one = AppendView(
                 call.index,
                 at if came else None,
@@ -230,12 +274,13 @@ class _Followed:
                 request,
                 call.answers[at] if came else None,
                 None if stream is None else stream.copy(),
-                _why(step, append, stream, failed=failed),
-                wrong,
+                _why(step, append, stream, failed=held.failed),
+                held.wrong,
                 call.raw.status if call.raw.end is CallEnd.COMPLETE else "",
             )
             self.appends.append(one)
-            wrong, failed = wrong or one.in_band, failed or not (one.why or one.acknowledged)
+            held.wrong = held.wrong or one.in_band
+            held.failed = held.failed or not (one.why or one.acknowledged)
             for row in () if one.why else one.rows:
                 self._omitted[row] = frozenset(step.omit)
             if stream is not None:
@@ -292,7 +337,10 @@ def _why(step: WriteRows, append: RowsAppend, stream: StreamState | None, *, fai
         found[Why.ON_DEFAULT] = stream.is_default and offset is not None
         if end is not None and offset is not None:
             found[Why.BEHIND], found[Why.PAST] = offset < end, offset > end
-        found[Why.UNKNOWN_END] = end is None and offset is not None and not stream.is_default
+        rows = tuple(range(append.first, append.first + append.count))
+        found[Why.RETRIED] = bool(stream.unsure) and (rows, offset) == (stream.unsure, len(stream.rows))
+        unknown = end is None and offset is not None and not stream.is_default
+        found[Why.UNKNOWN_END] = unknown and not found[Why.RETRIED]
     reasons = frozenset(why for why, holds in found.items() if holds)
     # Of a stream that refuses what it should take, no particular answer to a wrong offset is to be expected.
     misplaced = stream is not None and stream.failing and not reasons.isdisjoint({Why.BEHIND, Why.PAST})
@@ -301,12 +349,17 @@ def _why(step: WriteRows, append: RowsAppend, stream: StreamState | None, *, fai
 
 def _take(stream: StreamState, one: AppendView) -> None:
     """Change what is known of a stream by the answer to an append."""
-    stream.failing = stream.failing or not (one.why or one.acknowledged)
-    if one.acknowledged:
+    stream.failing = stream.failing or not (one.why or one.acknowledged or one.is_left)
+    if one.why == {Why.RETRIED} and (one.acknowledged or one.is_known_already):
+        stream.rows += one.rows
+        stream.known, stream.unsure, stream.is_retried = True, (), True
+    elif one.acknowledged:
         stream.rows += one.rows
         stream.known = stream.known and not one.why
+        stream.unsure = ()
     elif not one.refused:
-        stream.known = False
+        again = one.is_left and stream.end is not None and one.append.offset == stream.end and not one.why
+        stream.known, stream.unsure = False, tuple(one.rows) if again else ()
 
 
 def _table(batches: Sequence[pa.RecordBatch | None]) -> pa.Table | None:

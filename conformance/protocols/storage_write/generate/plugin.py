@@ -25,7 +25,7 @@ def _check(case: Case) -> None:
     if case.steps and (not case.table.columns or not is_row_id(case.table.columns[0])):
         raise RecordError("Case.table.columns", "row_id first, a REQUIRED INT64, by which rows are found again", None)
     labels = {DEFAULT, SHORT_DEFAULT}
-    count = row_count(case.table)
+    count, ends = row_count(case.table), [len(case.steps)]
     for at, step in enumerate(case.steps):
         if isinstance(step, CreateWriteStream):
             labels.add(step.label)
@@ -33,6 +33,9 @@ def _check(case: Case) -> None:
         if not getattr(step, "name", "") and not labels.issuperset(named):
             raise RecordError(f"Case.steps[{at}]", "labels of streams that were created before", list(named))
         if isinstance(step, WriteRows):
+            ends = [*(end for end in ends if end > at), at + 1 + step.during]
+            if ends[-1] > min(ends[:-1], default=ends[-1]):
+                raise RecordError(f"Case.steps[{at}].during", "a number of steps that follow", step.during)
             _check_appends(f"Case.steps[{at}].appends", step, count, case)
 
 

@@ -6,8 +6,8 @@ import dataclasses
 
 from conformance.generate.choices import Choices
 from conformance.generate.simplify import keeps, simpler_columns, under, up_to
-from conformance.protocols.storage_write.records import CommitStreams, GetWriteStream, ReadWritten
-from conformance.records import Case, Step
+from conformance.protocols.storage_write.records import CommitStreams, GetWriteStream, ReadWritten, WriteRows
+from conformance.records import Case, Column, Step
 
 __all__ = ["simpler"]
 
@@ -16,17 +16,23 @@ def simpler(choices: Choices, case: Case) -> Case:
     """Return the case with fewer steps and columns, and the same rows.
 
     Steps go from the end, with all steps of a stream, or alone if nothing rests on them: what stays was legal before,
-    and is.
+    and is. All steps of a case stay in which some are carried out while a connection is open.
     """
     labels = dict.fromkeys(label for step in case.steps for label in _labels(step))
     gone = {label for label in labels if not keeps(choices)}
+    if any(isinstance(step, WriteRows) and step.during for step in case.steps):
+        return dataclasses.replace(case, table=under(case.table, _columns(choices, case)))
     looks = [keeps(choices) or not isinstance(step, ReadWritten | GetWriteStream) for step in case.steps]
     most = up_to(choices, len(case.steps), least=1)
     found = [_without(step, gone) for step, kept in zip(case.steps[:most], looks, strict=False) if kept]
-    row_id, *others = case.table.columns
-    columns = (row_id, *(simpler_columns(choices, others, "") if others else ()))
+    columns = _columns(choices, case)
     steps = tuple(step for step in found if step is not None)
     return dataclasses.replace(case, table=under(case.table, columns), steps=steps or case.steps[:1])
+
+
+def _columns(choices: Choices, case: Case) -> tuple[Column, ...]:
+    row_id, *others = case.table.columns
+    return (row_id, *(simpler_columns(choices, others, "") if others else ()))
 
 
 def _labels(step: Step) -> tuple[str, ...]:

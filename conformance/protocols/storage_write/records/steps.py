@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar, Final, TypeAlias
 
+from conformance._codec import RecordError
 from conformance.protocols.storage_write.records.enums import Framing, StreamType, StreamView
 from conformance.records.base import record
 from conformance.records.step import CallStep, Expect
@@ -79,7 +80,9 @@ class WriteRows(CallStep):
     the next request, unless it sends all of them ``ahead``. ``omit`` are columns of the table that the rows do not
     have; with ``extra``, they have one that the table does not have; with
     ``backwards``, those behind the first come in reverse.
-    ``plain_times`` writes TIMESTAMP without a time zone.
+    ``plain_times`` writes TIMESTAMP without a time zone. ``during`` is a number of steps after this one: they are
+    carried out while the connection is open, behind the answer to the request of number ``pause``, or to the last if
+    that is 0. If the client ``leaves``, it cancels the call behind its last request, and does not wait for the answer.
     """
 
     TAG: ClassVar[str] = "write-rows"
@@ -93,8 +96,22 @@ class WriteRows(CallStep):
     extra: bool = False
     backwards: bool = False
     plain_times: bool = False
+    during: int = 0
+    pause: int = 0
+    leaves: bool = False
     name: str = ""
     expect: Expect = Expect()
+
+    def __post_init__(self) -> None:
+        if self.during and (self.ahead or self.leaves):
+            raise RecordError("during", "none where the client does not wait for an answer", self.during)
+        if not 0 <= self.pause <= (len(self.appends) if self.during else 0):
+            raise RecordError("pause", "the number of a request, if steps follow during it", self.pause)
+
+    @property
+    def before_pause(self) -> int:
+        """The number of requests before the steps of :attr:`during`; all of them without such steps."""
+        return self.pause or len(self.appends)
 
 
 @record

@@ -266,3 +266,19 @@ class SeveralStreams(WriteService):
             for name in list(parts)[1:]:
                 answer.streams.add(name=name)
         return answer
+
+
+@variation("storage-write.left-append-is-dropped", WRITE_GUIDE)
+class LeftAppendIsDropped(WriteService):
+    """The last append to a PENDING stream whose client leaves before the answer is not in the stream."""
+
+    def append_rows(self, requests: Iterator[Any]) -> Iterator[Any]:
+        connection = WriteConnection()
+        try:
+            for request in requests:
+                yield self.answered(connection, request)
+        except (grpc.RpcError, GeneratorExit):
+            stream = self.stream(connection.name)
+            if stream.kind == "PENDING" and stream.rows:
+                stream.rows.pop()
+            raise

@@ -46,7 +46,10 @@ def test_the_reference_is_clean(name: str) -> None:
         assert _driven(target, CASES[name]) == set()
 
 
-@pytest.mark.parametrize("name", ["committed", "pending", "buffered", "offsets", "ahead", "types.record"])
+@pytest.mark.parametrize(
+    "name",
+    ["committed", "pending", "buffered", "offsets", "ahead", "types.record", "open", "two-writers", "interrupted"],
+)
 def test_connections_change_nothing(name: str) -> None:
     """Over gRPC and HTTP, the answers are the same."""
     with REFERENCE.listening(None) as spec, open_target(spec) as target:
@@ -82,6 +85,24 @@ def test_a_deviation_that_does_not_exist_is_not_found() -> None:
     """Commands say so in a sentence."""
     with pytest.raises(KeyError, match="no-such"):
         REFERENCE.service("storage-write.no-such")
+
+
+class _Dropping(WriteService):
+    """It ends the call of every append to a stream that was created."""
+
+    def check_state(self, stream: WriteStream) -> None:
+        if not stream.is_default:
+            raise Refusal(grpc.StatusCode.INTERNAL, "Not now.")
+
+
+def test_the_steps_of_a_pause_come_behind_a_connection_that_ended_before_it() -> None:
+    """Every step is carried out, in its order."""
+    case = CASES["storage-write.open"]
+    with closing(REFERENCE.served(_Dropping)) as target:
+        exchange = target.drive(case, materialise(case.table))
+
+    assert list(dict.fromkeys(call.step for call in exchange.calls)) == list(range(len(case.steps)))
+    assert _failed(case, exchange) == {"storage-write-answer.lawful-is-acknowledged"}
 
 
 class _Refusing(WriteService):

@@ -87,7 +87,11 @@ class _Refusing(WriteService):
         raise NotImplementedError
 
 
-@mutant("storage-write.pending-refused", kills="storage-write-answer.lawful-is-acknowledged")
+@mutant(
+    "storage-write.pending-refused",
+    kills="storage-write-answer.lawful-is-acknowledged",
+    also={"storage-write-offset.retry-is-taken-or-known": "rows that are sent again are refused as well"},
+)
 class PendingRefused(_Refusing):
     """Appends to PENDING streams are refused."""
 
@@ -101,6 +105,7 @@ class PendingRefused(_Refusing):
     also={
         "storage-write-answer.documented-type-is-acknowledged": "the cases of these types write to it",
         "storage-write-answer.columns-by-name-are-acknowledged": "so do those of columns",
+        "storage-write-answer.second-writer-is-acknowledged": "so does the second of two connections",
     },
 )
 class DefaultRefused(_Refusing):
@@ -200,6 +205,12 @@ class _Unchecked(WriteService):
 @mutant(
     "storage-write.offset-behind-taken",
     kills="storage-write-offset.behind-the-end-is-refused",
+    also={
+        "storage-write-visible.retried-rows-are-there-once": "rows that are sent again are written again",
+        "storage-write-visible.each-row-once": "as above, and they are in the table twice",
+        "storage-write-offset.is-that-of-the-first-row": "rows that are sent again move the end of the stream",
+        "storage-write-finish.finalize-counts-the-rows": "rows that are sent again are counted twice",
+    },
     source="https://github.com/goccy/bigquery-emulator/issues/505",
 )
 class OffsetBehindTaken(_Unchecked):
@@ -222,6 +233,7 @@ class OffsetPastTaken(_Unchecked):
 @mutant(
     "storage-write.offset-code-internal",
     kills=("storage-write-offset.behind-the-end-is-refused", "storage-write-offset.past-the-end-is-refused"),
+    also={"storage-write-offset.retry-is-taken-or-known": "the stream has the rows, and does not say so by the code"},
     source="https://github.com/goccy/bigquery-emulator/issues/505",
 )
 class OffsetCodeInternal(_Unchecked):

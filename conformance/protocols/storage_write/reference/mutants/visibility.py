@@ -32,7 +32,14 @@ class _Shows(WriteService):
         raise NotImplementedError
 
 
-@mutant("storage-write.committed-hidden", kills="storage-write-visible.committed-rows-are-read")
+@mutant(
+    "storage-write.committed-hidden",
+    kills="storage-write-visible.committed-rows-are-read",
+    also={
+        "storage-write-visible.committed-rows-are-read-while-open": "they are not visible while it is open either",
+        "storage-write-visible.retried-rows-are-there-once": "neither are those that were sent again",
+    },
+)
 class CommittedHidden(_Shows):
     """Rows of a stream that was created are never visible at once."""
 
@@ -43,7 +50,11 @@ class CommittedHidden(_Shows):
 @mutant(
     "storage-write.default-hidden",
     kills="storage-write-visible.default-rows-are-read",
-    also={"storage-write-framing.refused-or-stored": "no row of the default stream is in the table"},
+    also={
+        "storage-write-framing.refused-or-stored": "no row of the default stream is in the table",
+        "storage-write-visible.committed-rows-are-read-while-open": "the rows are not visible at any time",
+        "storage-write-visible.rows-of-both-writers-are-read": "as above, of two connections",
+    },
 )
 class DefaultHidden(_Shows):
     """Rows of the default stream are not visible."""
@@ -78,7 +89,11 @@ class FinalizedPendingShown(WriteService):
         return super().row_count(stream)
 
 
-@mutant("storage-write.commit-loses-rows", kills="storage-write-visible.commit-shows-the-rows")
+@mutant(
+    "storage-write.commit-loses-rows",
+    kills="storage-write-visible.commit-shows-the-rows",
+    also={"storage-write-visible.retried-rows-are-there-once": "rows that were sent again are lost with the others"},
+)
 class CommitLosesRows(WriteService):
     """A commit shows all rows of a stream but the last."""
 
@@ -132,7 +147,11 @@ class BufferedShown(_Shows):
         return stream.kind != "PENDING"
 
 
-@mutant("storage-write.flush-excludes-its-offset", kills="storage-write-visible.flush-shows-the-rows")
+@mutant(
+    "storage-write.flush-excludes-its-offset",
+    kills="storage-write-visible.flush-shows-the-rows",
+    also={"storage-write-visible.flush-shows-the-rows-while-open": "the row is missing whenever it is read"},
+)
 class FlushExcludesItsOffset(WriteService):
     """A flush shows the rows before its offset, and not the row at it."""
 
@@ -171,7 +190,11 @@ class FlushInsertsAgain(WriteService):
         super().flush(stream, offset)
 
 
-@mutant("storage-write.append-written-twice", kills="storage-write-visible.each-row-once")
+@mutant(
+    "storage-write.append-written-twice",
+    kills="storage-write-visible.each-row-once",
+    also={"storage-write-visible.retried-rows-are-there-once": "so are rows that were sent again"},
+)
 class AppendWrittenTwice(WriteService):
     """The rows of an append at an offset are in the table twice."""
 
