@@ -18,9 +18,15 @@ import pyarrow.compute as pc
 
 from conformance.contract import mapping, proto
 from conformance.protocols.storage_read.reference import instants, projection
-from conformance.protocols.storage_read.reference.catalogue import Catalogue, Snapshot, TableId, stored_schema
+from conformance.protocols.storage_read.reference.catalogue import (
+    AlreadyExistsError,
+    Catalogue,
+    Snapshot,
+    TableId,
+    stored_schema,
+)
 from conformance.protocols.storage_read.reference.cells import cell_writer
-from conformance.protocols.storage_read.reference.jobs import of_result
+from conformance.protocols.storage_read.reference.jobs import HIDDEN, of_result
 from conformance.protocols.storage_read.reference.session import OpenedSession, Stream
 from conformance.records import BqType, Column
 from conformance.records.changes import WIDER
@@ -354,8 +360,29 @@ class Queries(abc.ABC):
         return results_page(project, asked, start, most)
 
     def described(self, project: str, asked: RunOfQuery) -> dict[str, Any]:
-        """The answer of jobs.get about a query."""
-        return job_of(project, asked)
+        """The answer of jobs.get about a query, which names the table of its result."""
+        job = job_of(project, asked)
+        table = self.result_table(project, asked)
+        if table is not None:
+            named = {"projectId": table.project, "datasetId": table.dataset, "tableId": table.table}
+            job["configuration"]["query"]["destinationTable"] = named
+        return job
+
+    def result_table(self, project: str, asked: RunOfQuery) -> TableId | None:
+        """The anonymous table of a query's result, which is made when it is first asked for; None if it has none."""
+        table = TableId(project, HIDDEN, f"result_{asked.job}")
+        if not self.catalogue.has_dataset(project, HIDDEN):
+            self.catalogue.create_dataset(project, HIDDEN)
+        try:
+            self.catalogue.create_table(table, asked.columns)
+        except AlreadyExistsError:
+            return table
+        self.catalogue.append(table, self.table_rows(asked).cast(stored_schema(asked.columns)))
+        return table
+
+    def table_rows(self, asked: RunOfQuery) -> pa.Table:
+        """The rows of that table."""
+        return asked.rows
 
     # --- the stream of a job --------------------------------------------------------------------------
 

@@ -14,14 +14,14 @@ from urllib.parse import quote
 
 from conformance.contain.parse import ForeignJsonError, parse_object
 from conformance.contract import proto
-from conformance.contract.jobanswer import name_in
+from conformance.contract.jobanswer import destination_in, name_in
 from conformance.contract.rpcstatus import STATUS_OF_HTTP
 from conformance.records import ROW_ID, Call, CallEnd, QueryStatement, ReadResult, RunQuery
 from conformance.targets.names import Names
 from conformance.targets.sql import ordered_statement, select_statement
 
 __all__ = ["WITH_PARAMETER", "Query", "as_call", "describing_path", "job_name", "listing_path", "place_in",
-           "query_body", "query_in", "result_request", "tables_of", "token_in", "unanswered"]  # fmt: skip
+           "query_body", "query_in", "result_request", "table_in", "tables_of", "token_in", "unanswered"]  # fmt: skip
 
 CREATED: Final = "_made"
 """The end of the name of the table that a statement makes."""
@@ -196,6 +196,15 @@ def token_in(call: Call) -> str:
         return name_in(parse_object(call.responses[0]).get("pageToken")) if call.responses else ""
     except ForeignJsonError:
         return ""
+
+
+def table_in(call: Call) -> Names | None:
+    """The table of the result that an answer of jobs.get names; None if it names none."""
+    try:
+        named = destination_in(parse_object(call.responses[0])) if call.responses else ()
+    except ForeignJsonError:
+        return None
+    return Names(*named) if named else None
 
 
 def place_in(query: Query, offset: str) -> int | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 
 import pytest
@@ -17,6 +18,7 @@ from conformance.protocols.storage_read.targets.queries import (
     query_body,
     query_in,
     result_request,
+    table_in,
     tables_of,
     token_in,
 )
@@ -28,6 +30,29 @@ from tests.targets.fake_server import FakeServer
 
 NAMES = Names("p", "d", "t")
 CALL = Call(0, "q", RunQuery.METHOD, b"{}")
+PLACE = {"projectId": "p", "datasetId": "_d", "tableId": "r"}
+
+
+@pytest.mark.parametrize(
+    ("place", "names"),
+    [
+        (PLACE, Names("p", "_d", "r")),
+        ({**PLACE, "tableId": 5}, None),
+        ({**PLACE, "datasetId": "\ud800"}, None),
+        ([], None),
+    ],
+)
+def test_a_job_names_the_table_of_its_result(place: object, names: Names | None) -> None:
+    """By three names, each of which a request can have."""
+    job = {"configuration": {"query": {"destinationTable": place}}}
+
+    assert table_in(dataclasses.replace(CALL, responses=(json.dumps(job).encode(),))) == names
+
+
+@pytest.mark.parametrize("responses", [(), (b"[]",), (b'{"configuration": null}',)])
+def test_an_answer_that_is_no_job_names_no_table(responses: tuple[bytes, ...]) -> None:
+    """Nor does a call without an answer."""
+    assert table_in(dataclasses.replace(CALL, responses=responses)) is None
 
 
 def test_a_query_names_its_format_and_its_options() -> None:
