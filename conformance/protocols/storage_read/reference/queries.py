@@ -142,6 +142,7 @@ class Queries(abc.ABC):
             QueryRefusedError: the statement is none of those that this server knows.
         """
         text = str(body.get("query", ""))
+        self.check_query_location(str(body.get("location") or LOCATION))
         job = self.catalogue.token()
         if (rows := self.changed_rows(text, body)) is not None:
             return self.without_rows(project, job) | {"numDmlAffectedRows": str(rows)}
@@ -161,6 +162,11 @@ class Queries(abc.ABC):
         if str(body.get("timeoutMs", "")) == "0":
             return self.running_answer(project, asked)
         return self.answer_in_form(project, asked)
+
+    def check_query_location(self, location: str) -> None:
+        """Refuse a query that is to run where this server is not."""
+        if location.lower() != LOCATION:
+            raise QueryRefusedError(f"Invalid location: {location:.100}")
 
     def changed_rows(self, text: str, body: dict[str, Any]) -> int | None:
         """The number of rows that INSERT or DELETE has changed; None if the statement is another, or is not to be run.

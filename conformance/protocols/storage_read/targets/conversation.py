@@ -319,7 +319,7 @@ class Conversation:
         else:
             return []
         named = {key: one for key in ("buffer_compression", "timestamps") if (one := getattr(step, key))}
-        request, routing = result_request(job, dataclasses.replace(options, **named), offset)
+        request, routing = result_request(job, dataclasses.replace(options, **named), offset, step.stream)
         call = Call(index, step.query, "ReadRows", request)
         # On a connection that takes little in advance, the server has rows to send when the read is held or cancelled.
         faults = (PlannedFault(FaultKind.DELAY, responses=1),) * bool(step.during)

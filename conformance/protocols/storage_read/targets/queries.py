@@ -76,6 +76,8 @@ def query_body(step: RunQuery, names: Names) -> bytes:
         body["requestId"] = _request_id(step.request_id, names)
     if step.dry_run:
         body["dryRun"] = True
+    if step.location:
+        body["location"] = step.location
     if step.max_results is not None:
         body["maxResults"] = step.max_results
     body["jobCreationMode"] = "JOB_CREATION_OPTIONAL" if step.optional_job else "JOB_CREATION_REQUIRED"
@@ -160,9 +162,9 @@ def job_name(query: Query, step: ReadResult) -> str:
     return f"projects/{query.project}/locations/{step.location or query.location}/jobs/{step.job or query.job}"
 
 
-def result_request(job: str, options: RunQuery, offset: int) -> tuple[bytes, str]:
-    """The ReadRowsRequest for the stream of a job, and its routing header."""
-    stream = f"{job}/streams/_default"
+def result_request(job: str, options: RunQuery, offset: int, name: str = "") -> tuple[bytes, str]:
+    """The ReadRowsRequest for the stream of a job, and its routing header; ``name`` is that of another stream."""
+    stream = f"{job}/streams/{name or '_default'}"
     request = proto.ReadRowsRequest(read_stream=stream, offset=offset)
     if options.buffer_compression:
         request.arrow_serialization_options.buffer_compression = proto.COMPRESSION[options.buffer_compression]

@@ -65,6 +65,22 @@ def test_a_query_names_its_format_and_its_options() -> None:
     assert not {"queryResultsFormat", "arrowSerializationOptions", "maxResults"} & set(plain)
 
 
+def test_a_query_names_where_it_is_to_run() -> None:
+    """If its step says so."""
+    asked, plain = (json.loads(query_body(step, NAMES)) for step in (RunQuery(location="nowhere"), RunQuery()))
+
+    assert asked["location"] == "nowhere"
+    assert "location" not in plain
+
+
+def test_a_read_may_name_another_stream_of_the_job() -> None:
+    """In the request and in its routing header."""
+    request, routing = result_request("projects/p/locations/l/jobs/j", RunQuery(), 0, "other")
+
+    assert proto.ReadRowsRequest.FromString(request).read_stream == "projects/p/locations/l/jobs/j/streams/other"
+    assert routing.endswith("/streams/other")
+
+
 def test_a_page_of_no_rows_is_asked_for() -> None:
     """It is another request than one without a maximum."""
     assert json.loads(query_body(RunQuery(max_results=0), NAMES))["maxResults"] == 0
