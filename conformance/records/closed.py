@@ -173,13 +173,17 @@ class Happening(enum.StrEnum):
     """A table with the rows of the table is made, by ``tables.insert``: it is partitioned by the day of the insertion.
     Later sessions are on that table.
     """
+    RESULT = "result"
+    """Nothing but the choice of a table: later sessions are on the one that the latest answer of ``jobs.get`` names as
+    the ``destinationTable`` of its query. The step is skipped, and all later ones, if the answer names none.
+    """
     REMOVED = "removed"
     """The table is removed. Only results of queries are read from then on."""
 
     @classmethod
     def queries(cls) -> tuple[Happening, ...]:
         """Those that make the result of a query."""
-        return cls.QUERY, cls.QUERY_INTO, cls.QUERY_ORDERED
+        return cls.QUERY, cls.QUERY_INTO, cls.QUERY_ORDERED, cls.RESULT
 
     @property
     def makes_table(self) -> bool:

@@ -139,6 +139,7 @@ class RunQuery(CallStep):
     query: options of no value by their names, and the form of times in JSON. Queries with the same text in
     ``request_id`` have the same ``requestId``, as one that a client sends again. ``wait`` is the time in milliseconds
     after which the answer may say that the query still runs; unset if None, for much longer than a query takes.
+    ``location`` is where the query is to run; unset if empty.
     """
 
     TAG: ClassVar[str] = "run-query"
@@ -157,6 +158,7 @@ class RunQuery(CallStep):
     in_full: bool = False
     request_id: str = ""
     wait: int | None = None
+    location: str = ""
     expect: Expect = Expect()
 
 
@@ -164,15 +166,16 @@ class RunQuery(CallStep):
 class ReadResult(CallStep):
     """Call ReadRows on the stream of a query's job, with the options of the query.
 
-    ``offset`` is a number, or a place: ``"page"`` (the row behind the page of the answer), ``"inside"`` (a row inside
-    of the page), ``"end"`` (the number of all rows, as far as the answer says it) or ``"last"``. ``location`` and
-    ``job`` replace those of the job. A step without such a job or place is skipped. ``listed`` calls
-    ``jobs.getQueryResults`` in place of ReadRows: for ``most`` rows if that is not None, and, if the rows are the
-    ``further`` ones, from the page token of the listing before, or of the answer of jobs.query if there is none; a
-    step without such a token is skipped. ``described`` calls ``jobs.get``. ``written`` reads the stream of the latest
-    query of a Meanwhile step, which jobs.insert has run. ``plain`` reads without options, as a program does that has
-    only the name of the stream; ``buffer_compression`` and ``timestamps`` are options that are named in place of the
-    query's. ``times`` reads are made at the same time.
+    ``offset`` is a number, or a place: ``"page"`` (the row behind the page of the answer), ``"inside"`` (a row
+    inside of the page), ``"end"`` (the number of all rows, as far as the answer says it) or ``"last"``.
+    ``location`` and ``job`` replace those of the job, and ``stream`` the name ``_default``. A step without such a
+    job or place is skipped. ``listed`` calls ``jobs.getQueryResults`` in place of ReadRows: for ``most`` rows if
+    that is not None, and, if the rows are the ``further`` ones, from the page token of the listing before, or of
+    the answer of jobs.query if there is none; a step without such a token is skipped. ``described`` calls
+    ``jobs.get``. ``written`` reads the stream of the latest query of a Meanwhile step, which jobs.insert has run.
+    ``plain`` reads without options, as a program does that has only the name of the stream; ``buffer_compression``
+    and ``timestamps`` are options that are named in place of the query's. ``times`` reads are made at the same
+    time.
     ``take`` is the number of responses after which the driver cancels. ``during`` is a number of steps after this one:
     they are carried out while the read is held open behind its first response, and it goes on when they have ended.
     """
@@ -189,6 +192,7 @@ class ReadResult(CallStep):
     offset: str = "page"
     location: str = ""
     job: str = ""
+    stream: str = ""
     listed: bool = False
     most: int | None = None
     further: bool = False

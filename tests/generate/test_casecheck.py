@@ -128,6 +128,10 @@ def test_case_without_columns_passes() -> None:
             "Case.steps[0]: expected a column of type DATE to partition by but got",
         ),
         (
+            case(steps=(RunQuery(), ReadResult(), Meanwhile(Happening.RESULT))),
+            "Case.steps[2].what: expected a happening behind a read-result step that is described but got",
+        ),
+        (
             case(steps=(CreateSession(timestamps="SECONDS"),)),
             "Case.steps[0].timestamps: expected one of MICROS, NANOS, PICOS, or a number from 0 to",
         ),

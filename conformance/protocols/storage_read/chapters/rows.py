@@ -363,7 +363,8 @@ def query_result_is_the_table(whole: SessionRead) -> Iterator[Violation]:
     """A session on the result of a query of a whole table has the rows that the table had then, each once.
 
     The result is a table of its own: rows that are inserted into the source later are not in it. REST has listed the
-    rows of the result before the session was created.
+    rows of the result before the session was created, unless the table is the one that ``jobs.get`` names for a query
+    in Arrow.
     """
     yield from _exactly(whole, many(len(whole.expected), "row") + " that the query selected")
 

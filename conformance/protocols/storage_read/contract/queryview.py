@@ -194,6 +194,12 @@ class JobView(_JsonView):
         """The query whose job it is."""
         return self.view.query_of(self.step, self.index)
 
+    @property
+    def state(self) -> object:
+        """``status.state``; None if the answer has none."""
+        status = (self.answer or {}).get("status")
+        return status.get("state") if isinstance(status, dict) else None
+
 
 class ResultView(ReadView):
     """A ReadRows call on the stream of a query's job."""

@@ -26,6 +26,7 @@ from conformance.records import (
     RecordError,
     RunQuery,
     SplitStream,
+    Step,
     Table,
 )
 
@@ -70,7 +71,7 @@ def check_steps(case: Case) -> None:
             _check_insertion(step, path, happened)
             continue
         if isinstance(step, Meanwhile):
-            _check_happening(step, path, case.table)
+            _check_happening(step, path, case.table, case.steps[:index])
             happened.append(step.what)
         if not isinstance(step, CallStep):
             continue
@@ -211,11 +212,13 @@ def _has_parameters(column: Column) -> bool:
     return own != (None, None, None) or any(map(_has_parameters, column.fields))
 
 
-def _check_happening(step: Meanwhile, path: str, table: Table) -> None:
+def _check_happening(step: Meanwhile, path: str, table: Table, before: Sequence[Step]) -> None:
     if step.what is Happening.PARTITIONED and not any(map(_is_day, table.columns)):
         raise RecordError(path, "a column of type DATE to partition by", step.what)
     if step.what is Happening.QUERY_ORDERED:
         _check_order(f"{path}.what", step.what, table)
+    if step.what is Happening.RESULT and not any(isinstance(one, ReadResult) and one.described for one in before):
+        raise RecordError(f"{path}.what", "a happening behind a read-result step that is described", step.what)
     if step.what is Happening.HALFWAY or step.info:
         raise RecordError(path, "a happening of Storage Read, which has no infos", step.what)
 

@@ -18,9 +18,15 @@ import pyarrow.compute as pc
 
 from conformance.contract import mapping, proto
 from conformance.protocols.storage_read.reference import instants, projection
-from conformance.protocols.storage_read.reference.catalogue import Catalogue, Snapshot, TableId, stored_schema
+from conformance.protocols.storage_read.reference.catalogue import (
+    AlreadyExistsError,
+    Catalogue,
+    Snapshot,
+    TableId,
+    stored_schema,
+)
 from conformance.protocols.storage_read.reference.cells import cell_writer
-from conformance.protocols.storage_read.reference.jobs import of_result
+from conformance.protocols.storage_read.reference.jobs import HIDDEN, of_result
 from conformance.protocols.storage_read.reference.session import OpenedSession, Stream
 from conformance.records import BqType, Column
 from conformance.records.changes import WIDER
@@ -136,6 +142,7 @@ class Queries(abc.ABC):
             QueryRefusedError: the statement is none of those that this server knows.
         """
         text = str(body.get("query", ""))
+        self.check_query_location(str(body.get("location") or LOCATION))
         job = self.catalogue.token()
         if (rows := self.changed_rows(text, body)) is not None:
             return self.without_rows(project, job) | {"numDmlAffectedRows": str(rows)}
@@ -155,6 +162,11 @@ class Queries(abc.ABC):
         if str(body.get("timeoutMs", "")) == "0":
             return self.running_answer(project, asked)
         return self.answer_in_form(project, asked)
+
+    def check_query_location(self, location: str) -> None:
+        """Refuse a query that is to run where this server is not."""
+        if location.lower() != LOCATION:
+            raise QueryRefusedError(f"Invalid location: {location:.100}")
 
     def changed_rows(self, text: str, body: dict[str, Any]) -> int | None:
         """The number of rows that INSERT or DELETE has changed; None if the statement is another, or is not to be run.
@@ -354,8 +366,29 @@ class Queries(abc.ABC):
         return results_page(project, asked, start, most)
 
     def described(self, project: str, asked: RunOfQuery) -> dict[str, Any]:
-        """The answer of jobs.get about a query."""
-        return job_of(project, asked)
+        """The answer of jobs.get about a query, which names the table of its result."""
+        job = job_of(project, asked)
+        table = self.result_table(project, asked)
+        if table is not None:
+            named = {"projectId": table.project, "datasetId": table.dataset, "tableId": table.table}
+            job["configuration"]["query"]["destinationTable"] = named
+        return job
+
+    def result_table(self, project: str, asked: RunOfQuery) -> TableId | None:
+        """The anonymous table of a query's result, which is made when it is first asked for; None if it has none."""
+        table = TableId(project, HIDDEN, f"result_{asked.job}")
+        if not self.catalogue.has_dataset(project, HIDDEN):
+            self.catalogue.create_dataset(project, HIDDEN)
+        try:
+            self.catalogue.create_table(table, asked.columns)
+        except AlreadyExistsError:
+            return table
+        self.catalogue.append(table, self.table_rows(asked).cast(stored_schema(asked.columns)))
+        return table
+
+    def table_rows(self, asked: RunOfQuery) -> pa.Table:
+        """The rows of that table."""
+        return asked.rows
 
     # --- the stream of a job --------------------------------------------------------------------------
 

@@ -32,6 +32,7 @@ from conformance.protocols.storage_read.targets.queries import (
     query_body,
     query_in,
     result_request,
+    table_in,
     tables_of,
     token_in,
     unanswered,
@@ -166,6 +167,7 @@ class Conversation:
         self._reached: dict[str, int] = {}
         self._queries: dict[str, Query | None] = {}
         self._tokens: dict[str, str] = {}
+        self._result: Names | None = None
 
     @property
     def broken(self) -> bool:
@@ -242,7 +244,7 @@ class Conversation:
             case Happening.HALFWAY:
                 return False  # a session cannot be renewed, so that its half is of no interest
             case _:
-                made = self._plan.derive(what)
+                made = self._result if what is Happening.RESULT else self._plan.derive(what)
                 self._names = made or self._names
                 return made is not None
 
@@ -300,10 +302,11 @@ class Conversation:
             )
         elif query is not None and step.described:
             path = describing_path(query)
-            self._ask(Call(index, step.query, step.DESCRIBING, path.encode()), path, ())
+            made = self._ask(Call(index, step.query, step.DESCRIBING, path.encode()), path, ())
+            self._result = table_in(made)
         else:
-            for made, _ in self._made(wanted * step.times, together=True):
-                self._keep(made)
+            for read, _ in self._made(wanted * step.times, together=True):
+                self._keep(read)
 
     def _wanted_result(self, index: int, step: ReadResult) -> list[_Wanted]:
         """The call for the stream of a query's job; none if there is no such job or place."""
@@ -316,7 +319,7 @@ class Conversation:
         else:
             return []
         named = {key: one for key in ("buffer_compression", "timestamps") if (one := getattr(step, key))}
-        request, routing = result_request(job, dataclasses.replace(options, **named), offset)
+        request, routing = result_request(job, dataclasses.replace(options, **named), offset, step.stream)
         call = Call(index, step.query, "ReadRows", request)
         # On a connection that takes little in advance, the server has rows to send when the read is held or cancelled.
         faults = (PlannedFault(FaultKind.DELAY, responses=1),) * bool(step.during)

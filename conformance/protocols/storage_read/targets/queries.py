@@ -14,14 +14,14 @@ from urllib.parse import quote
 
 from conformance.contain.parse import ForeignJsonError, parse_object
 from conformance.contract import proto
-from conformance.contract.jobanswer import name_in
+from conformance.contract.jobanswer import destination_in, name_in
 from conformance.contract.rpcstatus import STATUS_OF_HTTP
 from conformance.records import ROW_ID, Call, CallEnd, QueryStatement, ReadResult, RunQuery
 from conformance.targets.names import Names
 from conformance.targets.sql import ordered_statement, select_statement
 
 __all__ = ["WITH_PARAMETER", "Query", "as_call", "describing_path", "job_name", "listing_path", "place_in",
-           "query_body", "query_in", "result_request", "tables_of", "token_in", "unanswered"]  # fmt: skip
+           "query_body", "query_in", "result_request", "table_in", "tables_of", "token_in", "unanswered"]  # fmt: skip
 
 CREATED: Final = "_made"
 """The end of the name of the table that a statement makes."""
@@ -76,6 +76,8 @@ def query_body(step: RunQuery, names: Names) -> bytes:
         body["requestId"] = _request_id(step.request_id, names)
     if step.dry_run:
         body["dryRun"] = True
+    if step.location:
+        body["location"] = step.location
     if step.max_results is not None:
         body["maxResults"] = step.max_results
     body["jobCreationMode"] = "JOB_CREATION_OPTIONAL" if step.optional_job else "JOB_CREATION_REQUIRED"
@@ -160,9 +162,9 @@ def job_name(query: Query, step: ReadResult) -> str:
     return f"projects/{query.project}/locations/{step.location or query.location}/jobs/{step.job or query.job}"
 
 
-def result_request(job: str, options: RunQuery, offset: int) -> tuple[bytes, str]:
-    """The ReadRowsRequest for the stream of a job, and its routing header."""
-    stream = f"{job}/streams/_default"
+def result_request(job: str, options: RunQuery, offset: int, name: str = "") -> tuple[bytes, str]:
+    """The ReadRowsRequest for the stream of a job, and its routing header; ``name`` is that of another stream."""
+    stream = f"{job}/streams/{name or '_default'}"
     request = proto.ReadRowsRequest(read_stream=stream, offset=offset)
     if options.buffer_compression:
         request.arrow_serialization_options.buffer_compression = proto.COMPRESSION[options.buffer_compression]
@@ -196,6 +198,15 @@ def token_in(call: Call) -> str:
         return name_in(parse_object(call.responses[0]).get("pageToken")) if call.responses else ""
     except ForeignJsonError:
         return ""
+
+
+def table_in(call: Call) -> Names | None:
+    """The table of the result that an answer of jobs.get names; None if it names none."""
+    try:
+        named = destination_in(parse_object(call.responses[0])) if call.responses else ()
+    except ForeignJsonError:
+        return None
+    return Names(*named) if named else None
 
 
 def place_in(query: Query, offset: str) -> int | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 
 import pytest
@@ -17,6 +18,7 @@ from conformance.protocols.storage_read.targets.queries import (
     query_body,
     query_in,
     result_request,
+    table_in,
     tables_of,
     token_in,
 )
@@ -28,6 +30,29 @@ from tests.targets.fake_server import FakeServer
 
 NAMES = Names("p", "d", "t")
 CALL = Call(0, "q", RunQuery.METHOD, b"{}")
+PLACE = {"projectId": "p", "datasetId": "_d", "tableId": "r"}
+
+
+@pytest.mark.parametrize(
+    ("place", "names"),
+    [
+        (PLACE, Names("p", "_d", "r")),
+        ({**PLACE, "tableId": 5}, None),
+        ({**PLACE, "datasetId": "\ud800"}, None),
+        ([], None),
+    ],
+)
+def test_a_job_names_the_table_of_its_result(place: object, names: Names | None) -> None:
+    """By three names, each of which a request can have."""
+    job = {"configuration": {"query": {"destinationTable": place}}}
+
+    assert table_in(dataclasses.replace(CALL, responses=(json.dumps(job).encode(),))) == names
+
+
+@pytest.mark.parametrize("responses", [(), (b"[]",), (b'{"configuration": null}',)])
+def test_an_answer_that_is_no_job_names_no_table(responses: tuple[bytes, ...]) -> None:
+    """Nor does a call without an answer."""
+    assert table_in(dataclasses.replace(CALL, responses=responses)) is None
 
 
 def test_a_query_names_its_format_and_its_options() -> None:
@@ -38,6 +63,22 @@ def test_a_query_names_its_format_and_its_options() -> None:
     assert (asked["queryResultsFormat"], asked["maxResults"]) == ("ARROW", 3)
     assert asked["arrowSerializationOptions"] == {"bufferCompression": "ZSTD"}
     assert not {"queryResultsFormat", "arrowSerializationOptions", "maxResults"} & set(plain)
+
+
+def test_a_query_names_where_it_is_to_run() -> None:
+    """If its step says so."""
+    asked, plain = (json.loads(query_body(step, NAMES)) for step in (RunQuery(location="nowhere"), RunQuery()))
+
+    assert asked["location"] == "nowhere"
+    assert "location" not in plain
+
+
+def test_a_read_may_name_another_stream_of_the_job() -> None:
+    """In the request and in its routing header."""
+    request, routing = result_request("projects/p/locations/l/jobs/j", RunQuery(), 0, "other")
+
+    assert proto.ReadRowsRequest.FromString(request).read_stream == "projects/p/locations/l/jobs/j/streams/other"
+    assert routing.endswith("/streams/other")
 
 
 def test_a_page_of_no_rows_is_asked_for() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from conformance.contain.text import many
 from conformance.contract.clause import Violation
+from conformance.contract.jobanswer import destination_in
 from conformance.contract.sources import DISCOVERY, PYTHON_QUERIES
 from conformance.protocols.storage_read.contract.aboutjobs import ListingPair, alike, jobs
 from conformance.protocols.storage_read.contract.queryclauses import registering
@@ -131,7 +132,21 @@ def job_is_found(call: JobView) -> Iterator[Violation]:
     own = named.get("jobId") if isinstance(named, dict) else None
     if isinstance(asked, dict) and own != asked.get("jobId"):
         yield Violation(f"jobId {asked.get('jobId')!r:.60}", f"{own!r:.60}", field="jobReference.jobId")
-    status = answer.get("status")
-    state = status.get("state") if isinstance(status, dict) else None
-    if call.query.complete and state != "DONE":
-        yield Violation("DONE", f"{state!r:.40}", field="status.state")
+    if call.query.complete and call.state != "DONE":
+        yield Violation("DONE", f"{call.state!r:.40}", field="status.state")
+
+
+@_clause(
+    "query-results.job-names-its-table",
+    over=lambda view: [call for call in jobs(view) if call.state == "DONE"],
+    level=Level.SHOULD,
+    breaks="google-cloud-bigquery 3.47.0 (Python): `query().to_arrow()` has no table for its session (from its source)",
+)
+def job_names_its_table(call: JobView) -> Iterator[Violation]:
+    """A job of jobs.get that is DONE names the table of its result in ``configuration.query.destinationTable``.
+
+    The discovery document: "For queries that produce anonymous (cached) results, this field will be populated by
+    BigQuery". Clients make a session on that table.
+    """
+    if not destination_in(call.answer or {}):
+        yield Violation("a destinationTable with its three names", "none", field="configuration.query.destinationTable")

@@ -79,6 +79,19 @@ def wrong_query_is_an_error(query: QueryView) -> Iterator[Violation]:
 
 
 @_clause(
+    "query-results.query-elsewhere-is-an-error",
+    over=lambda view: [call for call in queries(view) if call.step.location],
+    source=DISCOVERY,
+    level=Level.SHOULD,
+    breaks="programs that name a location: the query runs on the data of another one, without an error",
+)
+def query_elsewhere_is_an_error(query: QueryView) -> Iterator[Violation]:
+    """A query whose ``location`` does not exist ends in an error, of the call or in ``errors``: it is where it runs."""
+    if query.ok and query.complete and not query.has("errors"):
+        yield Violation("an error", "an answer with " + (", ".join(sorted(query.answer or {})) or "no field"))
+
+
+@_clause(
     "query-results.failing-row-is-an-error",
     over=lambda view: [call for call in queries(view) if call.step.statement is QueryStatement.FAILING],
     source=DISCOVERY,

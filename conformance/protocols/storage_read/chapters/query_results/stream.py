@@ -202,6 +202,18 @@ def other_location_is_not_found(read: ResultView) -> Iterator[Violation]:
 
 
 @_stream(
+    "query-results.other-stream-is-not-found",
+    over=lambda view: [read for read in results(view) if read.step.stream],
+    level=Level.SHOULD,
+    breaks="a client with a wrong name reads rows from the start again, without an error",
+)
+def other_stream_is_not_found(read: ResultView) -> Iterator[Violation]:
+    """A job has the stream ``_default`` alone: a read of one with another name ends in an error."""
+    if read.ok:
+        yield Violation("NOT_FOUND, or another error", read.raw.status)
+
+
+@_stream(
     "query-results.negative-offset-is-refused",
     over=lambda view: [read for read in results(view) if read.step.offset.startswith("-")],
     source=STORAGE_PROTO,

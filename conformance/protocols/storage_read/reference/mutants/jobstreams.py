@@ -137,6 +137,17 @@ class LocationIgnored(ReadService):
         return True
 
 
+@behaviour_mutant("query-results.any-stream-of-a-job", kills="query-results.other-stream-is-not-found", source=STREAMS)
+class AnyStreamOfJob(ReadService):
+    """A job has a stream of every name: the server looks no further than the name of the job."""
+
+    def result_stream(self, request: Any) -> Stream | None:
+        job, streams, name = request.read_stream.partition("/streams/")
+        if name != "_default" and "/jobs/" in job:
+            request.read_stream = f"{job}{streams}_default"
+        return super().result_stream(request)
+
+
 @behaviour_mutant("query-results.stream-not-compressed", kills="query-results.stream-has-the-codec", source=PYTHON)
 class StreamNotCompressed(ReadService):
     """The stream of a job is never compressed."""

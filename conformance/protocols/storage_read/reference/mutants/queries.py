@@ -330,6 +330,14 @@ class WrongQueryIsEmpty(ReadService):
             return self.without_rows(project, self.catalogue.token())
 
 
+@behaviour_mutant("query-results.query-runs-anywhere", kills="query-results.query-elsewhere-is-an-error")
+class QueryRunsAnywhere(ReadService):
+    """The location in the request of a query is ignored."""
+
+    def check_query_location(self, location: str) -> None:
+        """Every location is that of this server."""
+
+
 @behaviour_mutant("query-results.dry-run-ignored", kills="query-results.dry-run-has-no-rows")
 class DryRunIgnored(ReadService):
     """dryRun is ignored: the query runs."""

@@ -5,9 +5,12 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+import pyarrow as pa
+
 from conformance.contract.comparing.cellbits import take
-from conformance.protocols.storage_read.reference.catalogue import Snapshot
+from conformance.protocols.storage_read.reference.catalogue import Snapshot, TableId
 from conformance.protocols.storage_read.reference.jobs import HIDDEN
+from conformance.protocols.storage_read.reference.queries import RunOfQuery
 from conformance.protocols.storage_read.reference.register import behaviour_mutant
 from conformance.protocols.storage_read.reference.service import FIRST_RESPONSE_ROWS, ReadService
 from conformance.reference.statuses import Reason
@@ -62,3 +65,27 @@ class QueryResultHasNoOrder(ReadService):
             return result
         backwards = list(range(result.rows.num_rows))[::-1]
         return dataclasses.replace(result, rows=take(result.rows, backwards))
+
+
+@behaviour_mutant("query-results.job-names-no-table", kills="query-results.job-names-its-table")
+class JobNamesNoTable(ReadService):
+    """jobs.get names no table for the result of a query that jobs.query has answered."""
+
+    def result_table(self, project: str, asked: RunOfQuery) -> None:  # noqa: ARG002  # the shape of a step
+        return None
+
+
+@behaviour_mutant("query-results.table-lacks-the-page", kills="rows.query-result-is-the-table")
+class TableLacksPage(ReadService):
+    """The anonymous table of a query's result has the rows behind the page alone."""
+
+    def table_rows(self, asked: RunOfQuery) -> pa.Table:
+        return asked.rows.slice(self.page_rows(asked))
+
+
+@behaviour_mutant("query-results.table-is-not-there", kills="session.query-result-is-served")
+class TableIsNotThere(ReadService):
+    """jobs.get names a table for the result of a query that jobs.query has answered, and nobody has made it."""
+
+    def result_table(self, project: str, asked: RunOfQuery) -> TableId:
+        return TableId(project, HIDDEN, f"result_{asked.job}")
