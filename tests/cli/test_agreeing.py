@@ -69,9 +69,13 @@ def _options(batches: list[Path]) -> Iterator[str]:
 
 @SAMPLED
 def test_broken_bytes_are_broken_to_both(every: int, tmp_path: Path) -> None:
-    """Every mutant of streams, files and tensors has the same status from both, if there is anything to check."""
+    """Every mutant of streams, files and tensors has the same status from both, if there is anything to check.
+
+    A third of them is tried in the quick set, with those that have no message.
+    """
     differing, unusable = {}, set()
-    for mutant in IPC_MUTANTS.values():
+    third = [*IPC_MUTANTS][:: min(every, 3)]
+    for mutant in (IPC_MUTANTS[name] for name in sorted({*third, *NO_MESSAGE})):
         for made in islice(mutant.make(), 0, None, every):
             path = tmp_path / "mutant"
             path.write_bytes(made.data)
