@@ -110,13 +110,14 @@ def prove(
     clauses: Collection[str] | None = None,
     every: int = 1,
     thin: int = 1,
+    share: int = 1,
     reported: Callable[[str, int, int], None] = lambda _what, _done, _of: None,
 ) -> Proof:
-    """Try everything on ``cases``; ``mutants``, ``every`` and ``thin`` make a sampled proof.
+    """Try everything on ``cases``; ``mutants``, ``every``, ``thin`` and ``share`` make a sampled proof.
 
     Each ``every``-th systematic change is tried. The faulty servers, the reference and its legal variations get each
     ``thin``-th light case, the mutants of servers each ``thin``-th of those that are not made for them. If ``mutants``
-    are chosen, the legal variations of the service share the cases.
+    are chosen, the legal variations of the service share each ``share``-th light case.
 
     With ``clauses``, only these are proven: by the mutants made for them, the reference and the legal variations, those
     of servers on the cases that are made for these clauses.
@@ -133,7 +134,7 @@ def prove(
         changed = [name for name, one in plugins(EnginePlugin).items() if one.changed is not None]
         tasks += [("systematic", name, f"{shard} of {name}", every) for name in changed for shard in range(SHARDS)]
     for protocol in spoken:
-        tasks += _on_servers(protocol, thin, shared=mutants is not None, faulty=clauses is None)
+        tasks += _on_servers(protocol, thin, share=None if mutants is None else share, faulty=clauses is None)
     processes = workers or os.cpu_count() or 1
     results, seconds = _run(sorted(tasks, key=_turn), (cases, asked), processes, reported)
     to_prove = [name for name in asked if _is_proven(CLAUSES[name], spoken)] if mutants is None else ()
@@ -158,13 +159,13 @@ def _chosen(
     return chosen, spoken
 
 
-def _on_servers(protocol: str, thin: int, *, shared: bool, faulty: bool) -> Iterator[Task]:
-    """The tasks of a protocol's reference, its legal variations, which may have ``shared`` the cases, and its
+def _on_servers(protocol: str, thin: int, *, share: int | None, faulty: bool) -> Iterator[Task]:
+    """The tasks of a protocol's reference, its legal variations, which may ``share`` a part of the cases, and its
     ``faulty`` servers.
     """
     reference = plugin(ReferencePlugin, protocol)
     yield "reference", protocol, "", thin
-    part = max(thin, len(reference.variations())) if shared else thin
+    part = thin if share is None else max(thin, share * len(reference.variations()))
     yield from (("server alarm", protocol, name, part) for name in reference.variations())
     yield from (("scenario alarm", protocol, name, 1) for name in reference.scenarios())
     if faulty:

@@ -19,6 +19,7 @@ from conformance.campaign.sandboxed import Sandbox
 from conformance.records import Outcome, Verdict
 from conformance.wire.compression import FLOOR
 from tests.patience import patiently
+from tests.studies import sample
 
 BASE: Final = 1 << 20
 """Bytes of memory that any input may cost."""
@@ -46,7 +47,7 @@ def untimed(done: Done) -> tuple[Any, ...]:
     return done.plan, judged, done.verdicts
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", sample(range(4), ("1",), env="thorough"))
 def test_mutated_bytes_do_nothing(seed: int) -> None:
     """They are judged, decoded and dissected, or refused: no exception, and a dump of every byte."""
     found = [verdict for done in steps(150, seed=seed) for verdict in done.verdicts if verdict["outcome"] != "fail"]
@@ -54,10 +55,11 @@ def test_mutated_bytes_do_nothing(seed: int) -> None:
     assert found == []
 
 
-def test_memory_is_in_proportion() -> None:
+@pytest.mark.parametrize("count", sample((8, 25), ("8",), env="thorough"))
+def test_memory_is_in_proportion(count: int) -> None:
     """To the bytes of an input, and to what it may decompress to."""
     appetites = []
-    for number in range(25):
+    for number in range(count):
         made = make_input(11, number)
         tracemalloc.start()
         judge_input(made)
@@ -144,16 +146,16 @@ def disturb(directory: Path, monkeypatch: pytest.MonkeyPatch, index: int, what: 
 
 def test_a_death_costs_its_input_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is blamed on the input that was being worked on, and all others have the rows that they have without it."""
-    disturb(tmp_path, monkeypatch, 21, "os.kill(os.getpid(), signal.SIGSEGV)")
-    with Sandbox(mutated_job(cases=40, seed=1)) as sandbox:
-        rows = list(sandbox.run(0, 40))
+    disturb(tmp_path, monkeypatch, 7, "os.kill(os.getpid(), signal.SIGSEGV)")
+    with Sandbox(mutated_job(cases=14, seed=1)) as sandbox:
+        rows = list(sandbox.run(0, 14))
 
     assert Counter(done.judge["outcome"] for done in rows)["crash"] == 1
-    assert rows[21].judge["outcome"] == "crash"
-    assert "SIGSEGV" in rows[21].verdicts[0]["reason"]
-    assert rows[21].plan["case_id"] == "mutated.s1.i21"
-    assert [untimed(done) for done in rows if done.judge["index"] != 21] == [
-        untimed(done) for done in steps(40) if done.judge["index"] != 21
+    assert rows[7].judge["outcome"] == "crash"
+    assert "SIGSEGV" in rows[7].verdicts[0]["reason"]
+    assert rows[7].plan["case_id"] == "mutated.s1.i7"
+    assert [untimed(done) for done in rows if done.judge["index"] != 7] == [
+        untimed(done) for done in steps(14) if done.judge["index"] != 7
     ]
 
 

@@ -13,11 +13,9 @@ from conformance.cli._group import cli
 from conformance.reference.ipc.mutants import IPC_MUTANTS
 from conformance.reference.legal import legal_subjects
 from conformance.wire import Kind
+from tests.studies import sample
 
-MESSAGES_EVERY = 9
-"""Of the bare messages, most are drawn tables and samples, which streams and files show too: one in nine is tried."""
-
-SAMPLED = pytest.mark.parametrize("every", [15, pytest.param(1, marks=pytest.mark.slow(env="studies"))])
+SAMPLED = pytest.mark.parametrize("every", sample((45, 1), ("45",), env="studies"))
 """One of so many subjects is tried; all of them where there is time."""
 
 
@@ -40,10 +38,14 @@ def test_legal_bytes_are_legal_to_both(kind: Kind, every: int, tmp_path: Path) -
     assert differing == []
 
 
-def test_legal_messages_are_legal_to_both(tmp_path: Path) -> None:
-    """A schema and a batch that pass together pass one by one."""
+@pytest.mark.parametrize("every", sample((27, 9), ("27",), env="studies"))
+def test_legal_messages_are_legal_to_both(every: int, tmp_path: Path) -> None:
+    """A schema and a batch that pass together pass one by one.
+
+    Of the bare messages, most are drawn tables and samples, which streams and files show too.
+    """
     differing = []
-    for subject in legal_subjects()[Kind.MESSAGE][::MESSAGES_EVERY]:
+    for subject in legal_subjects()[Kind.MESSAGE][::every]:
         schema, *batches = _written(tmp_path, subject.parts)
         checked = status("check", "--profile", "ipc-message", "--schema", schema, *_options(batches))
         alone = [status("dissect", schema), *(status("dissect", batch, "--schema", schema) for batch in batches)]
@@ -67,9 +69,13 @@ def _options(batches: list[Path]) -> Iterator[str]:
 
 @SAMPLED
 def test_broken_bytes_are_broken_to_both(every: int, tmp_path: Path) -> None:
-    """Every mutant of streams, files and tensors has the same status from both, if there is anything to check."""
+    """Every mutant of streams, files and tensors has the same status from both, if there is anything to check.
+
+    A third of them is tried in the quick set, with those that have no message.
+    """
     differing, unusable = {}, set()
-    for mutant in IPC_MUTANTS.values():
+    third = [*IPC_MUTANTS][:: min(every, 3)]
+    for mutant in (IPC_MUTANTS[name] for name in sorted({*third, *NO_MESSAGE})):
         for made in islice(mutant.make(), 0, None, every):
             path = tmp_path / "mutant"
             path.write_bytes(made.data)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import click.testing
@@ -14,6 +15,7 @@ from conformance.drift.recipes import draw_recipes
 from conformance.drift.run import DriftPlan, run_drift
 from conformance.drift.versions import INSTALLED, find_version, ordered
 from tests.fixtures import ROOT
+from tests.studies import sample
 
 GOLDEN = ROOT / "golden" / "pyarrow"
 RECORDED = ordered(path.stem for path in GOLDEN.glob("*.json"))
@@ -31,13 +33,17 @@ def test_seven_versions_are_recorded() -> None:
 
 
 @pytest.mark.skipif(pa.__version__ not in RECORDED, reason="no digests are recorded of the installed pyarrow")
-def test_the_installed_version_writes_what_was_recorded() -> None:
+@pytest.mark.parametrize("share", sample((0.2, 1.0), ("0.2",), env="thorough"))
+def test_the_installed_version_writes_what_was_recorded(share: float) -> None:
     """Digests do not depend on the machine or the day."""
-    plan = DriftPlan(mutants=0, catalogue=False, reading=False)
+    plan = DriftPlan(share=share, mutants=0, catalogue=False, reading=False)
+    recorded = read_digests(GOLDEN, pa.__version__)
+    drawn = {recipe.id: recorded.cases[recipe.id] for recipe in draw_recipes(0, share=share)}
 
     now = run_drift([find_version(INSTALLED)], plan).digests[INSTALLED]
 
-    assert list(check_digests(pa.__version__, read_digests(GOLDEN, pa.__version__), now)) == []
+    assert list(check_digests(pa.__version__, dataclasses.replace(recorded, cases=drawn), now)) == []
+    assert share < 1 or drawn == recorded.cases
 
 
 @pytest.mark.slow(env="environments")

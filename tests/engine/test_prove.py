@@ -34,6 +34,7 @@ from conformance.reference.variations import VARIATIONS
 from tests.contract.exchanges import without_deviation
 from tests.engine import servers
 from tests.engine.thinning import THIN
+from tests.studies import sample
 
 load_chapters()
 pytestmark = pytest.mark.timeout(900)  # the first test waits for the whole sample, on a busy machine for long
@@ -57,16 +58,31 @@ GUTTED = random.Random(SEED).sample(PROVEN, 5)  # a sample that is the same ever
 """Clauses, chosen by the seed, for which there are mutants of bytes."""
 
 
-@pytest.fixture(scope="module")
-def proof() -> Proof:
-    """A proof with twelve mutants of bytes, three of behaviour, each eightieth change, all variations and servers.
-
-    One mutant of behaviour that no test of the clauses has is included.
+@dataclasses.dataclass(frozen=True, slots=True)
+class Size:
+    """How large a sampled proof is: its mutants of bytes and of behaviour, those that wait, and the step between the
+    changes, and between the cases that the legal variations share.
     """
-    chosen = random.Random(SEED)  # a sample that is the same every time
-    sample = [*chosen.sample(BYTES, 12), *chosen.sample(ANSWERS, 3), "reader.loses-rows", "calls.split-hangs",
-              *without_deviation()]  # fmt: skip
-    return prove(CASES, workers=1, mutants=sample, every=80, thin=THIN)
+
+    byte_mutants: int
+    answers: int
+    waiting: tuple[str, ...]
+    every: int
+    share: int
+
+
+SIZES = {"small": Size(6, 2, (), 100, 2), "large": Size(12, 3, ("calls.split-hangs",), 80, 1)}
+
+
+@pytest.fixture(scope="module", params=sample(SIZES, ("small",), env="thorough"))
+def proof(request: pytest.FixtureRequest) -> Proof:
+    """A proof with a few mutants of bytes, every mutant of behaviour that no test of the clauses has and a few others,
+    a part of the changes, and all variations and servers.
+    """
+    size, chosen = SIZES[request.param], random.Random(SEED)  # a sample that is the same every time
+    mutants = [*chosen.sample(BYTES, size.byte_mutants), *chosen.sample(ANSWERS, size.answers), "reader.loses-rows",
+               *size.waiting, *without_deviation()]  # fmt: skip
+    return prove(CASES, workers=1, mutants=mutants, every=size.every, thin=THIN, share=size.share)
 
 
 ALIKE = {

@@ -10,6 +10,7 @@ from conformance.generate import draw_scenario, materialise
 from conformance.protocols.storage_read.model import Contradiction, DeviationKind
 from tests.history.drawing import FAULTS, Server
 from tests.history.judges import Session, disagreements, driven, play
+from tests.studies import sample
 
 SERVERS = (Server, *FAULTS)
 
@@ -26,12 +27,13 @@ def test_model_and_checker_agree_on_drawn_servers() -> None:
     assert broken > 50
 
 
+@pytest.mark.parametrize("count", sample((10, 24), ("10",), env="thorough"))
 @pytest.mark.parametrize("name", [None, "combination.restricted-live-table", "history.splits-the-live-table"])
-def test_model_and_checker_agree_on_the_reference_and_its_mutants(name: str | None) -> None:
+def test_model_and_checker_agree_on_the_reference_and_its_mutants(name: str | None, count: int) -> None:
     """The same for what is decoded from the bytes of a server."""
     wrong, broken = [], 0
     with reference_target(mutant=name) as target:
-        for index in range(24):
+        for index in range(count):
             case = draw_scenario(7, index)
             table = materialise(case.table)
             sessions = list(driven(case, view_of(case, target.drive(case, table), table)))

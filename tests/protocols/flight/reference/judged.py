@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from conformance._globs import matches
@@ -20,8 +20,8 @@ __all__ = ["Judged", "judged"]
 ENDLESS: Final = "calls.stay-within-reason"
 """Each answer without an end is read up to a limit: one is enough here."""
 
-PARTS: Final = 18
-"""One case of so many that are not made for a mutant is put to it: each of them meets a dozen mutants here."""
+PARTS: Final = 36
+"""One case of so many that are not made for a mutant is put to it: each of them meets eight mutants here."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -47,22 +47,20 @@ def judged(name: str) -> Judged:
     drawn: set[str] = set()
     sought = {clause for clause in mutant.kills if clause.startswith(f"{HISTORY}.")}
     declared = {*mutant.kills, *mutant.also} - sought
-    for first, verdicts in _verdicts(name, mutant):
-        if not first and declared <= written.keys():
-            break
+    for first, verdicts in _verdicts(name, mutant, until=lambda: declared <= written.keys()):
         for verdict in verdicts:
             assert verdict.outcome is not Outcome.ERROR, f"{verdict.clause}: {verdict.reason}"
             if verdict.outcome is Outcome.FAIL and verdict.case_id.startswith(f"{HISTORY}."):
                 drawn.add(verdict.clause)
             elif verdict.outcome is Outcome.FAIL:
                 written.setdefault(verdict.clause, verdict.findings[0])
-        if (sought and sought <= drawn) or ENDLESS in written:
+        if (sought and sought <= drawn) or ENDLESS in written or (not first and declared <= written.keys()):
             break
     return Judged(written, frozenset(drawn))
 
 
-def _verdicts(name: str, mutant: Mutant) -> Iterator[tuple[bool, list[Verdict]]]:
-    """The verdicts on each case, and True for those that are always put to the mutant."""
+def _verdicts(name: str, mutant: Mutant, until: Callable[[], bool]) -> Iterator[tuple[bool, list[Verdict]]]:
+    """The verdicts on each case, and True for those that are always put to the mutant; the others only ``until``."""
     scenario = getattr(mutant.service, "scenario", None)
     if scenario is not None:
         yield from ((True, verdicts) for verdicts in by_scenario(FIXTURE, scenario, "flight", name))
@@ -73,6 +71,8 @@ def _verdicts(name: str, mutant: Mutant) -> Iterator[tuple[bool, list[Verdict]]]
     chosen = [one for one in others if in_part(name, one.case, PARTS)]
     left = [one for one in others if one not in chosen]
     for light, kills in ((made + chosen, mutant.kills), (left, ())):
+        if light is left and until():
+            return
         fixture = dataclasses.replace(FIXTURE, light=tuple(light))
         yield from ((light is not left, verdicts) for verdicts in by_server(fixture, name, kills, "flight"))
 

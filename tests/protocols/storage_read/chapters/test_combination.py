@@ -21,6 +21,7 @@ from conformance.protocols.storage_read.reference.service import ReadService
 from conformance.protocols.storage_read.reference.session import Stream
 from conformance.records import Case, Outcome
 from conformance.reference.statuses import Reason
+from tests.studies import sample
 
 load_chapters()
 OURS = [clause for clause in CLAUSES.values() if clause.id.startswith(CHAPTER)]
@@ -116,12 +117,13 @@ class Unallocated(ReadService):
         return answer
 
 
+@pytest.mark.parametrize("count", sample((10, 24), ("10",), env="thorough"))
 @pytest.mark.parametrize("service", [Free, Undivided, Unallocated])
-def test_what_a_server_may_choose_is_no_finding(service: type[ReadService]) -> None:
+def test_what_a_server_may_choose_is_no_finding(service: type[ReadService], count: int) -> None:
     """Streams, their order, the size of responses, the place of a split and offsets that no read has reached are the
     server's own choice.
     """
-    found = verdicts(None, [draw_scenario(6, index) for index in range(24)], make=service)
+    found = verdicts(None, [draw_scenario(6, index) for index in range(count)], make=service)
 
     assert {clause for clause, outcomes in found.items() if any(one.fails_run for one in outcomes)} == set()
 

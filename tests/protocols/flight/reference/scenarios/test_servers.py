@@ -15,6 +15,7 @@ from conformance.records import Level, Outcome
 from conformance.targets import TargetSpec, load_target, open_target, prepare
 from conformance.targets.installing import missing_clients
 from tests.protocols.flight.reference.direct import FIXTURE
+from tests.studies import sample
 
 pytestmark = pytest.mark.timeout(900)
 
@@ -27,6 +28,8 @@ OF_PYARROW = (
     "location:reuse_connection", "app_metadata_flight_info_endpoint",
 )  # fmt: skip
 """Those that can be written on pyarrow.flight."""
+QUICK = ("base", "auth:basic_proto", "expiration_time:cancel_flight_info", "do_exchange:echo")
+"""Those of them in the quick set: reading, a login, an action and an exchange; each starts two processes."""
 KNOWN = {
     "app_metadata_flight_info_endpoint": {"flight-info.endpoints-have-tickets"},
     "flight_sql": {"flight-info.schema-is-that-of-the-stream", "flight-info.get-schema-agrees"},
@@ -67,7 +70,7 @@ def test_the_server_of_arrow_go_passes(name: str, cache: Path, monkeypatch: pyte
     assert judged(spec, name) == (Outcome.PASS, KNOWN.get(name, set()))
 
 
-@pytest.mark.parametrize("name", OF_PYARROW, ids=lambda name: name or "base")
+@pytest.mark.parametrize("name", sample(OF_PYARROW, QUICK, env="thorough", name=lambda name: name or "base"))
 def test_a_server_on_pyarrow_passes(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In every scenario that its library lets one write."""
     monkeypatch.setenv("CONFORMANCE_CACHE", str(tmp_path))
