@@ -26,10 +26,10 @@ NAMES = [path.relative_to(ROOT).as_posix() for path in GUIDES]
 
 
 LONG: Final = (
-    *("ci", "clients", "flight", "implementers", "interruptions", "ipc", "recording", "replay"),
-    *("scenarios", "seeding", "serializers", "storage-write", "target-file", "truth"),
+    *("ci", "clients", "debugging", "flight", "implementers", "interruptions", "ipc", "recording", "replay"),
+    *("scenarios", "seeding", "serializers", "statement", "storage-write", "target-file", "truth"),
 )
-"""Guides with many commands, or long ones: they are followed where there is time, in the environment ``guides``."""
+"""Guides with many commands, or long ones: they are followed where there is time, in the environment ``studies``."""
 
 
 @pytest.fixture(scope="session")
