@@ -75,10 +75,10 @@ def test_more_processes_than_recorded_are_named(started: dict[str, int], sentenc
 
 
 def test_starts_of_processes_are_heard() -> None:
-    """By the events of the interpreter, without starting one."""
+    """By the events of the interpreter, without starting one; a Popen that spawns is one start."""
     starts = Starts()
 
-    for event in ("subprocess.Popen", "open", "os.fork", "import"):
+    for event in ("subprocess.Popen", "os.posix_spawn", "open", "os.fork", "import"):
         starts._heard(event, ())
 
     assert starts.total == 2
