@@ -1,4 +1,4 @@
-"""The conformance suite for the BigQuery Storage Read API and the Arrow bytes under it."""
+"""The conformance suite for the BigQuery Storage APIs, Arrow Flight and the Arrow bytes under them."""
 
 import os
 import sys
