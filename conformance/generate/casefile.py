@@ -18,7 +18,7 @@ from conformance.disk.trees import walk
 from conformance.generate.casecheck import check_case
 from conformance.generate.caseindex import INDEX_FILE, CasesOfFile, indexed
 from conformance.generate.casematrix import CaseMatrix, CombinationError, expand
-from conformance.generate.casetext import SUFFIXES, CaseFileError, check_suffix, line_of, parse, render
+from conformance.generate.casetext import SUFFIXES, TOO_DEEP, CaseFileError, check_suffix, line_of, parse, render
 from conformance.generate.materialise import materialise
 from conformance.generate.weight import GIVEN_MOST_BYTES, GIVEN_MOST_ROWS, weight
 from conformance.records import (
@@ -122,7 +122,7 @@ def parse_file(path: Path) -> CasesOfFile:
         raise CaseFileError(path, str(error)) from None
     except RecursionError:
         # Parsers, the codec of records and the checks recurse; no case comes near the interpreter's limit.
-        raise CaseFileError(path, "expected lists and mappings that nest less deeply") from None
+        raise CaseFileError(path, TOO_DEEP) from None
 
 
 def _expanded(path: Path, data: Any) -> list[Case]:

@@ -18,11 +18,22 @@ from typing import Any, Final
 
 import yaml
 
+from conformance.contain.parse import nests_deeper
 from conformance.contain.text import escaped
 from conformance.disk.files import read_text
 from conformance.records import RecordError
 
-__all__ = ["LARGEST_CASE", "SUFFIXES", "YAML", "CaseFileError", "check_suffix", "line_of", "parse", "render"]
+__all__ = [
+    "LARGEST_CASE",
+    "SUFFIXES",
+    "TOO_DEEP",
+    "YAML",
+    "CaseFileError",
+    "check_suffix",
+    "line_of",
+    "parse",
+    "render",
+]
 
 JSON: Final = ".json"
 YAML: Final = ".yaml"
@@ -33,6 +44,7 @@ MOST_PARTS: Final = 1_000_000
 """The most lines, commas, dashes and brackets of a case file. Each item of a list or a mapping has one or two of them,
 and a YAML item takes 350 bytes while it is read.
 """
+TOO_DEEP: Final = "expected lists and mappings that nest less deeply"
 _PARTS: Final = ("\n", ",", "- ", "[", "{")
 SHALLOW_BRACKETS: Final = 1500
 """Brackets of a text that is read in C; 20,000 levels fit into a stack of 8 MiB, and no case of the suite has 1500."""
@@ -65,6 +77,8 @@ def parse(path: Path) -> Any:
                 f"expected at most {MOST_PARTS} lines, commas, dashes and brackets: many rows have a recipe",
             )
         if path.suffix == JSON:
+            if nests_deeper(text.encode(errors="surrogatepass")):
+                raise CaseFileError(path, TOO_DEEP)
             return json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant, parse_int=_whole)
         return _load(text)
     except UnicodeDecodeError as error:

@@ -9,7 +9,14 @@ import tracemalloc
 import pytest
 
 from conformance.contain import parse
-from conformance.contain.parse import ForeignJsonError, parse_json, parse_object, parse_strictly, parse_toml
+from conformance.contain.parse import (
+    ForeignJsonError,
+    nests_deeper,
+    parse_json,
+    parse_object,
+    parse_strictly,
+    parse_toml,
+)
 
 
 def test_a_value_is_parsed() -> None:
@@ -28,6 +35,12 @@ def test_deep_json_is_refused() -> None:
     """A hundred thousand levels are refused before anything is made of them."""
     with pytest.raises(ForeignJsonError, match="expected JSON of at most 256 levels but got more"):
         parse_json(b"[" * 100_000 + b"]" * 100_000)
+
+
+def test_depth_is_told_without_parsing() -> None:
+    """As many levels as permitted are not too many, and brackets in a text are none."""
+    assert [nests_deeper(b"[" * levels + b"]" * levels, 20) for levels in (20, 21)] == [False, True]
+    assert not nests_deeper(b'["' + b"[" * 50 + b'"]', 20)
 
 
 def test_many_values_are_refused() -> None:
