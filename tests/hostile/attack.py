@@ -49,6 +49,10 @@ DEADLINE: Final = 12.0
 """Seconds for one command whose target attacks one case: start, a call's deadline, restart, the next case, the end."""
 
 
+PATIENT: Final = {"call": 8.0, "case": 10.0}
+"""Deadlines for attacks after which nothing hangs: on a busy machine, an honest case may take seconds."""
+
+
 class Part(enum.StrEnum):
     """Which part of the suite's surroundings attacks; the setup of that name makes the command."""
 

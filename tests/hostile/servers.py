@@ -12,7 +12,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from conformance.contract import proto
-from tests.hostile.attack import Act, Expected, Part, register
+from tests.hostile.attack import PATIENT, Act, Expected, Part, register
 
 __all__: list[str] = []
 
@@ -20,7 +20,6 @@ MIB: Final = 1 << 20
 HANG: Final = Expected(("hang",), "no end within")
 FLOOD: Final = Expected(("hang",), "sent too much")
 CRASH: Final = Expected(("crash",), "signal|status|connection")
-PATIENT: Final = {"call": 8.0, "case": 10.0}
 FAIL: Final = Expected(("fail",))
 
 
@@ -145,7 +144,7 @@ def name_is_no_utf8(answer: Any, context: Any) -> bytes:
     return data.replace(b"/sessions/s", b"/sessions/\xff")
 
 
-@_session("grpc.session-is-garbage", Expected(("fail", "refused")))
+@_session("grpc.session-is-garbage", Expected(("fail", "refused")), settings={"deadlines": PATIENT})
 def session_is_garbage(answer: Any, context: Any) -> bytes:
     """CreateReadSession answers OK with bytes that are not a message."""
     return b"\xff" * 4096

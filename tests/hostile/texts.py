@@ -8,7 +8,7 @@ from typing import Any, Final
 import grpc
 import pyarrow as pa
 
-from tests.hostile.attack import Act, Expected, Part, register
+from tests.hostile.attack import PATIENT, Act, Expected, Part, register
 from tests.hostile.rest import whole
 
 __all__: list[str] = []
@@ -44,7 +44,7 @@ def _refuse(context: Any, details: str | bytes) -> None:
     context.abort(grpc.StatusCode.INTERNAL, details)
 
 
-@_session("text.status-for-terminals")
+@_session("text.status-for-terminals", settings={"deadlines": PATIENT})
 def status_for_terminals(answer: Any, context: Any) -> None:
     """The message of a status contains escape sequences and control characters."""
     _refuse(context, TERMINAL)
