@@ -1,4 +1,4 @@
-"""The conformance suite for the BigQuery Storage APIs, Arrow Flight and the Arrow bytes under them."""
+"""The conformance suite for the BigQuery Storage APIs and the Arrow bytes under them."""
 
 import os
 import sys
