@@ -319,7 +319,13 @@ class Base64OfUrls(_ChangedAnswer):
                 part[key] = base64.urlsafe_b64encode(base64.b64decode(text) + b" ").decode().rstrip("=")
 
 
-@behaviour_mutant("query-results.wrong-query-is-empty", kills="query-results.wrong-query-is-an-error")
+@behaviour_mutant(
+    "query-results.wrong-query-is-empty",
+    kills="query-results.wrong-query-is-an-error",
+    also={
+        "query-results.query-elsewhere-is-an-error": "a query for an unknown location is refused as a wrong one is",
+    },
+)
 class WrongQueryIsEmpty(ReadService):
     """A query that is no SQL is answered as a statement without rows."""
 

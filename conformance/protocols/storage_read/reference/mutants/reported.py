@@ -41,6 +41,10 @@ _BQEMULATOR_SERVICER: Final = (
         "errors.malformed-stream-is-refused",
         "errors.split-of-unknown-stream-is-refused",
     ),
+    also={
+        "query-results.other-stream-is-not-found": "another stream of a job is an unknown stream, too",
+        "body.buffer-count": "the row that it serves for such a stream is of another column than the job's schema",
+    },
     defects=("B-08",),
     source=(
         "https://github.com/vantaboard/bigquery-emulator/blob/"
