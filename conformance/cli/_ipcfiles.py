@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import click
 
+from conformance.cli._carrier import carried
 from conformance.cli._group import Unusable
 from conformance.cli._reading import read_named
 from conformance.contain.text import many, safe
@@ -232,7 +233,8 @@ def has_message(data: bytes) -> bool:
 def no_message(path: Path, data: bytes) -> str:
     """The sentence about bytes without any message."""
     found = recognise(data)
-    got = f"{many(len(data), 'byte')} without a message" if found is None else f"{found.name}; {found.advice}"
+    bare = carried(data, judged=True) or f"{many(len(data), 'byte')} without a message"
+    got = bare if found is None else f"{found.name}; {found.advice}"
     return f"{path}: expected Arrow data, got {got}"
 
 

@@ -15,6 +15,7 @@ from typing import Final
 import click
 
 from conformance.cli._avro import check_avro
+from conformance.cli._carrier import CARRIERS, read_carried
 from conformance.cli._group import Unusable
 from conformance.cli._ipcfiles import Checked, Refused, check_file, counted, counting, refuse_foreign, show, unjudged
 from conformance.cli._options import EXISTING, json_flag, level_option
@@ -24,6 +25,7 @@ from conformance.contain.text import many, safe
 from conformance.contract.clause import MESSAGES, PROFILES
 from conformance.contract.disputes import current
 from conformance.contract.files import judge_bytes
+from conformance.contract.ipc.judging import PROFILE_OF
 from conformance.engine.annotated import around, regions_of
 from conformance.engine.selection import all_clauses, today
 from conformance.records import Finding, Level, Outcome, Verdict, to_json
@@ -61,6 +63,13 @@ KEPT: Final = 2
     help="The JSON answer of a query with its rows in Arrow; both of its messages are judged.",
 )
 @click.option(
+    "--message",
+    "message_name",
+    metavar="NAME",
+    type=click.Choice(sorted(CARRIERS)),
+    help=f"Each FILE is this protobuf message, all of one connection in order: {', '.join(sorted(CARRIERS))}.",
+)
+@click.option(
     "--avro-schema",
     metavar="FILE",
     type=EXISTING,
@@ -94,6 +103,7 @@ def command(
     schema_file: Path | None,
     batch_files: tuple[Path, ...],
     rest_file: Path | None,
+    message_name: str | None,
     avro_schema: Path | None,
     avro_rows: tuple[Path, ...],
     row_count: int | None,
@@ -114,6 +124,7 @@ def command(
     gzip -dc data.arrows.gz | conformance check -
     conformance check --schema schema.bin --batch 0.bin --batch 1.bin
     conformance check --rest answer.json
+    conformance check --message AppendRowsRequest 0.bin 1.bin
     conformance check --avro-schema schema.json --avro-rows rows.bin --row-count 10
 
     \b
@@ -127,6 +138,9 @@ def command(
     if avro:
         _refuse_clauses(profile=profile, kind=kind, writer=writer)
         sys.exit(0 if _check_avro(avro_schema, avro_rows, row_count, as_json=as_json) else 1)
+    if message_name is not None:
+        named = _carried(message_name, files, kind, writer=writer)
+        _check_messages(named, profile or PROFILE_OF[Kind.MESSAGE], Level(level), as_json=as_json)
     if files:
         _check_files(files, kind, profile, Level(level), writer=writer, as_json=as_json)
         return
@@ -135,13 +149,7 @@ def command(
     profile = profile or MESSAGES[0]
     if profile not in MESSAGES or kind not in (None, Kind.MESSAGE.value):
         raise click.UsageError(f"expected a profile of messages ({', '.join(MESSAGES)}), got another")
-    if rest_file is not None:
-        named = [(f"{rest_file}, {field}", data) for field, data in read_page(rest_file)]
-    elif schema_file is not None:
-        named = [(str(path), _message(path)) for path in (schema_file, *batch_files)]
-    else:
-        raise click.UsageError("expected a FILE, or --schema with a schema message; see `conformance check --help`")
-    _check_messages(named, profile, Level(level), as_json=as_json)
+    _check_messages(_named(rest_file, schema_file, batch_files), profile, Level(level), as_json=as_json)
 
 
 def _check_files(
@@ -214,6 +222,24 @@ def _check_avro(schema: Path | None, rows: tuple[Path, ...], row_count: int | No
 
 
 # --- bare messages ------------------------------------------------------------------------------------
+
+
+def _named(rest: Path | None, schema: Path | None, batches: Sequence[Path]) -> Sequence[tuple[str, bytes]]:
+    """The schema message and the batches, each with where it is: of the answer of a query, or in a file each."""
+    if rest is not None:
+        return [(f"{rest}, {field}", data) for field, data in read_page(rest)]
+    if schema is None:
+        raise click.UsageError("expected a FILE, or --schema with a schema message; see `conformance check --help`")
+    return [(str(path), _message(path)) for path in (schema, *batches)]
+
+
+def _carried(name: str, files: tuple[str, ...], kind: str | None, *, writer: bool) -> Sequence[tuple[str, bytes]]:
+    """The same of messages of a protocol."""
+    if kind is not None or writer:
+        raise click.UsageError("expected --message without --kind and --writer, which are on files of Arrow data")
+    if not files:
+        raise click.UsageError("expected FILE with --message, got none")
+    return read_carried(name, named_files(files))
 
 
 def _message(path: Path) -> bytes:

@@ -14,6 +14,7 @@ from typing import Any, Final
 import click
 
 from conformance.cli._avro import binds, rows_dissected
+from conformance.cli._carrier import carried
 from conformance.cli._group import Unusable
 from conformance.cli._ipcfiles import counting, has_message, no_message, values_of
 from conformance.cli._options import EXISTING, json_flag
@@ -38,6 +39,7 @@ from conformance.wire import (
     WireRule,
     dissect,
     lines,
+    read_messages,
     read_schema,
     recognise,
     sniff,
@@ -167,7 +169,7 @@ def command(
     if message_name is not None and protocol is not None:
         spec = protocol.messages[message_name]
         dissection = dissect_protobuf(data, spec, protocol, schema)
-        judged: Iterable[Verdict] = _verdicts_inside(dissection, protocol.content(data, spec), schema_data)
+        judged: Iterable[Verdict] = _verdicts_inside(protocol.contents(data, spec), schema_data)
     else:
         _check_is_arrow(file, data)
         dissection = dissect(data, schema, Kind(kind) if kind else None)
@@ -236,10 +238,8 @@ def _check_is_arrow(file: Path, data: bytes) -> None:
     """Refuse what is known to be no Arrow data, and say what it is."""
     if sniff(data) is Kind.FILE or has_message(data):
         return
-    for name, one in _PROTOCOLS.items():
-        if one.is_carrier(data):
-            advice = f"a {one.carrier} of {title_of(name)}; add --message {one.carrier}"
-            raise Unusable(f"{file}: expected Arrow data, got {advice}")
+    if got := carried(data, judged=False):
+        raise Unusable(f"{file}: expected Arrow data, got {got}")
     if recognise(data) is not None:
         raise Unusable(no_message(file, data))
 
@@ -249,8 +249,8 @@ def _schema(path: Path, protocol: WirePlugin | None) -> tuple[bytes, Schema]:
     data = read_named(path)
     schema = read_schema(data).schema
     if schema is None and protocol is not None:
-        content = protocol.content(data, protocol.messages[protocol.carrier])
-        data = b"" if content is None else content.data
+        contents = protocol.contents(data, protocol.messages[protocol.carrier])
+        data = contents[0].data if contents else b""
         schema = read_schema(data).schema
     if schema is None:
         found = magic_of(data)
@@ -302,15 +302,16 @@ def _verdicts(data: bytes, dissection: Dissection, schema: bytes) -> Iterator[Ve
     if dissection.kind != Kind.MESSAGE:
         yield from judge_ipc(data, Kind(dissection.kind))
     else:
-        yield from _alone(data, dissection.messages, schema)
+        yield from _alone(data, _header(dissection.messages), schema)
 
 
-def _verdicts_inside(dissection: Dissection, content: Content | None, schema: bytes) -> Iterator[Verdict]:
-    """The verdicts on the Arrow message inside a protobuf message, at the bytes of the protobuf message."""
-    if content is None:
-        return
-    for verdict in _alone(content.data, dissection.messages, schema):
-        yield dataclasses.replace(verdict, findings=tuple(_moved(one, content) for one in verdict.findings))
+def _verdicts_inside(contents: Iterable[Content], schema: bytes) -> Iterator[Verdict]:
+    """The verdicts on the Arrow messages inside a protobuf message, at the bytes of the protobuf message."""
+    for content in contents:
+        header = content.place or _header(read_messages(content.data, limit=2))
+        for verdict in _alone(content.data, header, schema):
+            yield dataclasses.replace(verdict, findings=tuple(_moved(one, content) for one in verdict.findings))
+        schema = content.data if read_schema(content.data).schema is not None else schema
 
 
 def _moved(finding: Finding, content: Content) -> Finding:
@@ -320,9 +321,12 @@ def _moved(finding: Finding, content: Content) -> Finding:
     return dataclasses.replace(finding, start=start, end=end)
 
 
-def _alone(data: bytes, messages: Sequence[Message], schema: bytes) -> Iterator[Verdict]:
+def _header(messages: Sequence[Message]) -> Header:
+    return messages[0].header if messages else Header.STRAY
+
+
+def _alone(data: bytes, header: Header, schema: bytes) -> Iterator[Verdict]:
     """The verdicts on a bare message; it belongs to a stream, which is not there, so few clauses judge it."""
-    header = messages[0].header if messages else Header.STRAY
     if header is Header.RECORD_BATCH or (schema and header in (Header.UNKNOWN, Header.STRAY)):
         for verdict in judge_bytes(schema, [data], profile=PROFILE_OF[Kind.MESSAGE]):
             kept = tuple(finding for finding in verdict.findings if finding.call == 1)

@@ -139,11 +139,13 @@ class RunQuery(CallStep):
     query: options of no value by their names, and the form of times in JSON. Queries with the same text in
     ``request_id`` have the same ``requestId``, as one that a client sends again. ``wait`` is the time in milliseconds
     after which the answer may say that the query still runs; unset if None, for much longer than a query takes.
-    ``location`` is where the query is to run; unset if empty.
+    ``location`` is where the query is to run; unset if empty, and for ``"answered"`` the place that the latest answer
+    named, without which the step is skipped.
     """
 
     TAG: ClassVar[str] = "run-query"
     METHOD: ClassVar[str] = "jobs.query"
+    ANSWERED: ClassVar[str] = "answered"
     """The method of its call, which is none of gRPC."""
 
     label: str = "q"

@@ -14,7 +14,7 @@ from typing import Final
 from conformance._protobuftables import FieldKind, MessageSpec
 from conformance.contain.text import many
 from conformance.wire.closed import RegionKind, SectionKind
-from conformance.wire.dissect import DissectedSection, Dissection, judge_alone, section_of
+from conformance.wire.dissect import MAX_MESSAGES, DissectedSection, Dissection, judge_alone, section_of
 from conformance.wire.faults import Fault
 from conformance.wire.messages import Bytes, Frame, Header, Message, read_frame
 from conformance.wire.plugin import Content, WirePlugin
@@ -36,26 +36,41 @@ def dissect_protobuf(data: Bytes, spec: MessageSpec, protocol: WirePlugin, schem
     ``schema`` is the schema for a record batch inside the message.
     """
     view = memoryview(data).cast("B")
-    reading, content = read_protobuf(view, spec), protocol.content(view, spec)
+    reading, contents = read_protobuf(view, spec), protocol.contents(view, spec)
     faults = [*protocol.faults(view, spec), *(one.note for one in reading.observations)]
     sections = [DissectedSection(0, len(view), SectionKind.OTHER, f"{spec.name}, bytes 0 to {len(view)}")]
     messages: list[Message] = []
-    fields = _claims(reading.message, spec.name, content.fields if content is not None else frozenset())
+    fields = _claims(reading.message, spec.name, frozenset().union(*(one.fields for one in contents)))
     claims = list(itertools.islice(fields, MAX_REGIONS))
-    if content is not None:
-        found: list[Fault] = []
-        inner = memoryview(content.data)
-        frame = read_frame(inner, 0, found) or Frame(Message(0, len(inner), Header.STRAY))
-        judged, schema = judge_alone(frame, inner, schema, found)
-        frame = _moved(frame, content)
-        claims += message_claims(view, frame, judged, most=MAX_REGIONS - len(claims))
-        messages.append(frame.message)
-        section = section_of(frame.message, 1)
-        sections = [dataclasses.replace(sections[0], end=section.start), section]
+    for content in contents:
+        inner, found = memoryview(content.data), list[Fault]()
+        for frame in _frames(inner, found):
+            judged, schema = judge_alone(frame, inner, schema, found)
+            moved = _moved(frame, content)
+            claims += message_claims(view, moved, judged, most=MAX_REGIONS - len(claims))
+            messages.append(moved.message)
+            sections.append(section_of(moved.message, len(messages)))
         places = [content.back(fault.start, fault.end) for fault in found]
         faults += [dataclasses.replace(one, start=at, end=end) for one, (at, end) in zip(found, places, strict=True)]
+    if messages:
+        sections[0] = dataclasses.replace(sections[0], end=min(one.start for one in messages))
     regions = tuple(cover(claims, 0, len(view), view))
     return Dissection(view, spec.name, regions, tuple(sections), tuple(messages), tuple(faults), schema)
+
+
+def _frames(data: memoryview, faults: list[Fault]) -> Iterator[Frame]:
+    """The message at the beginning of ``data``, and those that follow it where a whole stream is in its place."""
+    first = read_frame(data, 0, faults) or Frame(Message(0, len(data), Header.STRAY))
+    yield first
+    at = first.message.end
+    for _ in range(MAX_MESSAGES - 1):
+        noted: list[Fault] = []
+        frame = read_frame(data, at, noted) if at < len(data) else None
+        if frame is None or frame.message.header in (Header.STRAY, Header.UNKNOWN):
+            return
+        faults += noted
+        yield frame
+        at = frame.message.end
 
 
 def _moved(frame: Frame, content: Content) -> Frame:
@@ -93,7 +108,7 @@ def _claims(message: ProtoMessage, path: str, inside: frozenset[int]) -> Iterato
         size = f"{number} of {many(field.end - field.value_start, 'byte')}"
         yield Region(field.start, field.value_start, RegionKind.FIELD, path, field.name, size)
         if isinstance(value, ProtoMessage):
-            yield from _claims(value, f"{path}.{field.name}", frozenset())
+            yield from _claims(value, f"{path}.{field.name}", inside)
         elif field.start not in inside and field.end > field.value_start:
             yield Region(field.value_start, field.end, RegionKind.FIELD, path, "value", _text(field, message.spec))
 

@@ -12,8 +12,8 @@ from conformance.engine.recorded import read_recorded
 from conformance.engine.result import fold
 from conformance.generate import materialise
 from conformance.protocol import plugin
-from conformance.protocols.storage_write.contract.messages import METHOD_PATHS, SERVICE
 from conformance.protocols.storage_write.targets.requests import finalize_request
+from conformance.protocols.storage_write.wire.messages import METHOD_PATHS, SERVICE
 from conformance.records import Call, Outcome
 from conformance.reference.plugin import ReferencePlugin
 from conformance.replay.loading import from_log

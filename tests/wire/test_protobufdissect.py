@@ -110,7 +110,7 @@ def test_a_schema_in_a_field_has_its_prefix(name: str) -> None:
     """These two messages carry the IPC form, whose prefix is part of the field."""
     data = delimited(1, GOOD_SCHEMA)
     dissection = dissect_protobuf(data, FLIGHT[name], PLUGIN)
-    content = PLUGIN.content(data, FLIGHT[name])
+    (content,) = PLUGIN.contents(data, FLIGHT[name])
 
     assert dissection.schema == SCHEMA
     assert [(section.kind, section.start) for section in dissection.sections] == [
@@ -118,7 +118,6 @@ def test_a_schema_in_a_field_has_its_prefix(name: str) -> None:
         (SectionKind.SCHEMA, 3),
     ]
     assert "0x0003  ff ff ff ff              continuation word" in dump(data, name)
-    assert content is not None
     assert (content.data, content.back(8, 12)) == (GOOD_SCHEMA, (11, 15))
 
 
@@ -128,7 +127,7 @@ def test_messages_without_an_arrow_message() -> None:
         dissection = dissect_protobuf(data, FLIGHT[name], PLUGIN)
 
         assert_covered(dissection)
-        assert PLUGIN.content(data, FLIGHT[name]) is None
+        assert PLUGIN.contents(data, FLIGHT[name]) == []
         assert (dissection.messages, dissection.faults) == ((), ())
 
 

@@ -7,7 +7,7 @@ from typing import Final
 import pyarrow as pa
 
 from conformance.contract.view import View
-from conformance.protocols.storage_write.contract.messages import METHOD_PATHS
+from conformance.protocols.storage_write.wire.messages import METHOD_PATHS
 from conformance.readers.fullread import FullRead
 from conformance.readers.plugin import ReadersPlugin
 from conformance.records import Case, Exchange

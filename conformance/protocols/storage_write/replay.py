@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from conformance.protocols.storage_write.contract.messages import METHODS
 from conformance.protocols.storage_write.contract.naming import stream_of
+from conformance.protocols.storage_write.wire.messages import METHODS
 from conformance.replay.inturn import in_turn
 
 

@@ -16,19 +16,18 @@ _SCHEMA_FIELDS: Final = {"FlightInfo": "schema", "SchemaResult": "schema"}
 """The fields that contain an IPC message with its prefix."""
 
 
-def _content(data: Bytes, spec: MessageSpec) -> Content | None:
+def _contents(data: Bytes, spec: MessageSpec) -> Sequence[Content]:
     if spec.name == CARRIER:
         stream = join_flight([data])
         (part,) = stream.parts
         there = [part.reading.message.last(name) for name in ("data_header", "data_body")]
         starts = frozenset(field.start for field in there if field is not None)
-        return Content(stream.data, part.back, starts) if stream.data else None
+        return [Content(stream.data, part.back, starts)] if stream.data else []
     name = _SCHEMA_FIELDS.get(spec.name)
     field = read_protobuf(data, spec).message.last(name) if name is not None else None
     if field is None or not isinstance(field.value, memoryview) or not field.value:
-        return None
-    shift = field.value_start
-    return Content(bytes(field.value), lambda start, end: (start + shift, end + shift), frozenset({field.start}))
+        return []
+    return [Content.of(field)]
 
 
 def _faults(data: Bytes, spec: MessageSpec) -> Sequence[Fault]:
@@ -36,5 +35,5 @@ def _faults(data: Bytes, spec: MessageSpec) -> Sequence[Fault]:
 
 
 PLUGIN: Final = WirePlugin(
-    messages=FLIGHT, carrier=CARRIER, is_carrier=is_flight_data, content=_content, faults=_faults
+    messages=FLIGHT, carrier=CARRIER, is_carrier=is_flight_data, contents=_contents, faults=_faults
 )

@@ -17,7 +17,7 @@ from conformance.protocols.storage_read.contract.results import (
 )
 from conformance.records import QueryStatement
 
-__all__ = ["Change", "ListingPair", "alike", "changes", "jobs"]
+__all__ = ["Change", "ListingPair", "alike", "changes", "failed_jobs", "jobs"]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -56,6 +56,13 @@ def jobs(view: QueriesView) -> list[JobView]:
     """Return the calls of jobs.get about queries that were answered in Arrow, or still ran."""
     calls = view.jobs if isinstance(view, QueriesView) else ()
     return [call for call in calls if call.query is not None and has_result(call.query)]
+
+
+def failed_jobs(view: QueriesView) -> list[JobView]:
+    """Return the answers of jobs.get that call a query DONE that fails at a row, and whose job says how it ended."""
+    calls = view.jobs if isinstance(view, QueriesView) else ()
+    failing = [call for call in calls if call.query and call.query.step.statement is QueryStatement.FAILING]
+    return [call for call in failing if call.ok and call.state == "DONE"]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -197,8 +197,17 @@ class JobView(_JsonView):
     @property
     def state(self) -> object:
         """``status.state``; None if the answer has none."""
+        return self._status.get("state")
+
+    @property
+    def has_failed(self) -> bool:
+        """True if the answer has ``status.errorResult``."""
+        return isinstance(self._status.get("errorResult"), dict)
+
+    @property
+    def _status(self) -> Mapping[str, Any]:
         status = (self.answer or {}).get("status")
-        return status.get("state") if isinstance(status, dict) else None
+        return status if isinstance(status, dict) else {}
 
 
 class ResultView(ReadView):

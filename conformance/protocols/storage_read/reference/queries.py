@@ -75,6 +75,10 @@ class QueryRefusedError(ValueError):
     """A query that ends in an error; the text is the message, for a status 400."""
 
 
+class _RowError(QueryRefusedError):
+    """A query that fails at one of its rows, and so while it runs."""
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class RunOfQuery:
     """A query whose rows are known: its request, its job, and its table with the columns and rows of the result."""
@@ -131,6 +135,7 @@ class Queries(abc.ABC):
     catalogue: Catalogue
     results: dict[str, RunOfQuery]
     inserted: dict[str, RunOfQuery]
+    failed: dict[str, QueryRefusedError]
     written: set[str]
     changes: dict[tuple[str, str] | None, int]
     tokens: dict[str, str]
@@ -152,7 +157,13 @@ class Queries(abc.ABC):
         if (altered := _ALTERED.match(text)) is not None and not body.get("dryRun"):
             self._alter(TableId(*altered.groups()), text[altered.end() :])
             return self.without_rows(project, job)
-        asked = self.select(text, body, job)
+        try:
+            asked = self.select(text, body, job)
+        except _RowError as error:
+            if not self.fails_late(body):
+                raise
+            self.failed[job] = error
+            asked = self.select(text.partition(" WHERE IF(")[0], body, job)
         if body.get("dryRun"):
             return self.dry_answer(project)
         self.results[job] = asked
@@ -269,7 +280,11 @@ class Queries(abc.ABC):
 
     def before_error(self, _rows: pa.Table, _place: int) -> pa.Table:
         """The rows of a query that fails at the row of a place: none, the query is an error."""
-        raise QueryRefusedError("row 0")
+        raise _RowError("row 0")
+
+    def fails_late(self, body: dict[str, Any]) -> bool:
+        """Whether a query that fails at a row has been answered by then, as one that runs."""
+        return str(body.get("timeoutMs", "")) == "0" and not body.get("dryRun")
 
     def ordered(self, rows: pa.Table) -> pa.Table:
         """The rows from the last to the first by the column ``row_id``."""
@@ -366,13 +381,20 @@ class Queries(abc.ABC):
         return results_page(project, asked, start, most)
 
     def described(self, project: str, asked: RunOfQuery) -> dict[str, Any]:
-        """The answer of jobs.get about a query, which names the table of its result."""
+        """The answer of jobs.get about a query, which names the table of its result, or the error."""
         job = job_of(project, asked)
+        if asked.job in self.failed:
+            return job | {"status": self.status_of_failed(asked.job)}
         table = self.result_table(project, asked)
         if table is not None:
             named = {"projectId": table.project, "datasetId": table.dataset, "tableId": table.table}
             job["configuration"]["query"]["destinationTable"] = named
         return job
+
+    def status_of_failed(self, job: str) -> dict[str, Any]:
+        """``status`` in the answer of jobs.get about a query that failed."""
+        error = {"reason": "invalidQuery", "message": str(self.failed[job])}
+        return {"state": "DONE", "errorResult": error, "errors": [error]}
 
     def result_table(self, project: str, asked: RunOfQuery) -> TableId | None:
         """The anonymous table of a query's result, which is made when it is first asked for; None if it has none."""
@@ -410,6 +432,8 @@ class Queries(abc.ABC):
 
     def open_result(self, asked: RunOfQuery, request: Any) -> Stream:
         """The stream of a query's job, with the options of the request."""
+        if asked.job in self.failed:
+            self.refuse(Reason.UNKNOWN_STREAM, stream=request.read_stream)
         codec = {number: name for name, number in proto.COMPRESSION.items()}.get(
             request.arrow_serialization_options.buffer_compression, ""
         )

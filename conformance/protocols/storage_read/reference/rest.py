@@ -224,6 +224,8 @@ class Api:
         if asked is None:
             raise MissingError(f"Not found: Job {project}:{job}")
         of_page = "pageToken" in query and query["pageToken"] == self._queries.tokens.get(job)
+        if asked.job in self._queries.failed:
+            raise RequestRefusedError(400, str(self._queries.failed[asked.job]))
         try:
             start = self._queries.behind_page(asked) if of_page else _start(query)
             return self._queries.listing(project, asked, start, count_of(query, "maxResults", PAGE_ROWS))

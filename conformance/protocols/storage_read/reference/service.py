@@ -74,6 +74,7 @@ class ReadService(Queries):
         self.sessions = Sessions()
         self.results = {}
         self.inserted = {}
+        self.failed = {}
         self.written = set()
         self.changes = {}
         self.tokens = {}

@@ -276,6 +276,12 @@ class Conversation:
 
     def _query(self, index: int, step: RunQuery) -> None:
         names = self._plan.names
+        if step.location == step.ANSWERED:
+            place = next((one.location for one in reversed(self._queries.values()) if one and one.location), "")
+            if not place:
+                self.skipped.append(index)
+                return
+            step = dataclasses.replace(step, location=place)
         call = Call(index, step.label, step.METHOD, query_body(step, names))
         made = self._ask(call, call.request, tables_of(step, names))
         self._queries[step.label] = query_in(made, step, names)

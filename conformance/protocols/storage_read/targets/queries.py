@@ -40,7 +40,10 @@ DEFAULT_LOCATION: Final = "us"
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Query:
-    """What later calls need of a query: its job, the rows of its page and of its result, and its options."""
+    """What later calls need of a query: its job, the rows of its page and of its result, and its options.
+
+    ``location`` is empty if the answer names none.
+    """
 
     project: str
     job: str
@@ -48,6 +51,11 @@ class Query:
     page: int
     total: int
     options: RunQuery
+
+    @property
+    def place(self) -> str:
+        """The location of the job, for its name."""
+        return self.location or DEFAULT_LOCATION
 
 
 def tables_of(step: RunQuery, names: Names) -> list[Names]:
@@ -147,7 +155,7 @@ def query_in(call: Call, step: RunQuery, names: Names) -> Query | None:
     reference = answer.get("jobReference")
     named = reference if isinstance(reference, dict) else {}
     project, job, location = (name_in(named.get(key)) for key in ("projectId", "jobId", "location"))
-    location = location or name_in(answer.get("location")) or DEFAULT_LOCATION
+    location = location or name_in(answer.get("location"))
     page, total = (_count(answer.get(key)) for key in ("pageRowCount", "totalRows"))
     return Query(project or names.project, job, location, page, total, step)
 
@@ -159,7 +167,7 @@ def _count(value: object) -> int:
 
 def job_name(query: Query, step: ReadResult) -> str:
     """The resource name of a query's job, for a read of its stream."""
-    return f"projects/{query.project}/locations/{step.location or query.location}/jobs/{step.job or query.job}"
+    return f"projects/{query.project}/locations/{step.location or query.place}/jobs/{step.job or query.job}"
 
 
 def result_request(job: str, options: RunQuery, offset: int, name: str = "") -> tuple[bytes, str]:
@@ -189,7 +197,7 @@ def describing_path(query: Query) -> str:
 
 def _job_path(query: Query, collection: str, *parameters: str) -> str:
     place = f"/bigquery/v2/projects/{query.project}/{collection}/{quote(query.job, safe='')}"
-    return f"{place}?{'&'.join((*parameters, 'location=' + quote(query.location, safe='')))}"
+    return f"{place}?{'&'.join((*parameters, 'location=' + quote(query.place, safe='')))}"
 
 
 def token_in(call: Call) -> str:

@@ -18,10 +18,10 @@ from conformance.contract.sources import (
 )
 from conformance.contract.view import once_per_view
 from conformance.protocols.storage_write.contract import WRITE
-from conformance.protocols.storage_write.contract.messages import METHODS, SPECS
 from conformance.protocols.storage_write.contract.subjects import AppendView
 from conformance.protocols.storage_write.contract.view import WriteCall, WriteView
 from conformance.protocols.storage_write.records import SHORT_DEFAULT
+from conformance.protocols.storage_write.wire.messages import METHODS, SPECS
 from conformance.records import BqType, Level, Mode, types_in
 from conformance.wire.protobuf import read_protobuf
 from conformance.wire.protobufrules import ProtobufRule

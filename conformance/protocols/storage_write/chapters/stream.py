@@ -13,7 +13,6 @@ from typing import Any
 from conformance.contract.clause import Violation, clause
 from conformance.contract.sources import GO_WRITE_TEST, STREAM_PROTO, WRITES_RECORDED
 from conformance.protocols.storage_write.contract import WRITE
-from conformance.protocols.storage_write.contract.messages import FIELD_TYPES, MODES, TYPES
 from conformance.protocols.storage_write.contract.view import WriteCall, WriteView
 from conformance.protocols.storage_write.records import (
     DEFAULT,
@@ -23,6 +22,7 @@ from conformance.protocols.storage_write.records import (
     StreamType,
     StreamView,
 )
+from conformance.protocols.storage_write.wire.messages import FIELD_TYPES, MODES, TYPES
 from conformance.records import Column, Level
 
 _clause = functools.partial(clause, profiles=WRITE)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from conformance.contract.protoclasses import message_classes
-from conformance.protocols.storage_write.contract.messages import METHODS, PACKAGE, SPECS
+from conformance.protocols.storage_write.wire.messages import METHODS, PACKAGE, SPECS
 
 __all__ = ["CLASSES", "REQUESTS", "RESPONSES"]
 

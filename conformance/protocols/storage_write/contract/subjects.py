@@ -11,9 +11,9 @@ from typing import Any, ClassVar, Final
 import pyarrow as pa
 
 from conformance.contract.clause import AtCall
-from conformance.protocols.storage_write.contract.messages import ERRORS, STORAGE_ERROR
 from conformance.protocols.storage_write.contract.state import StreamState
 from conformance.protocols.storage_write.records import Framing, RowsAppend, WriteRows
+from conformance.protocols.storage_write.wire.messages import ERRORS, STORAGE_ERROR
 
 __all__ = ["ALREADY_EXISTS", "AppendView", "ReadBack", "SeenStream", "Why"]
 

@@ -3,8 +3,8 @@
 from typing import Final
 
 from conformance.engine.plugin import EnginePlugin, MessageLines, Recordings
-from conformance.protocols.storage_write.contract.messages import METHODS
 from conformance.protocols.storage_write.engine import recordings
+from conformance.protocols.storage_write.wire.messages import METHODS
 from conformance.records import Call
 
 

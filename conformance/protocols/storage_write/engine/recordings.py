@@ -13,7 +13,6 @@ from typing import Any, Final
 
 from conformance import wire
 from conformance.contract.bytefields import BatchBytes, SchemaBytes
-from conformance.protocols.storage_write.contract.messages import TYPES, VIEWS
 from conformance.protocols.storage_write.contract.naming import answer_of, request_of, stream_of, table_of
 from conformance.protocols.storage_write.records import (
     DEFAULT,
@@ -29,6 +28,7 @@ from conformance.protocols.storage_write.records import (
     StreamView,
     WriteRows,
 )
+from conformance.protocols.storage_write.wire.messages import TYPES, VIEWS
 from conformance.records import Call, CallEnd, Expect, Step
 
 __all__ = ["CLAUSES", "driven", "groups", "stream_of"]

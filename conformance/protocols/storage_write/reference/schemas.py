@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from conformance.protocols.storage_write.contract.classes import CLASSES
-from conformance.protocols.storage_write.contract.messages import FIELD_TYPES, MODES
+from conformance.protocols.storage_write.wire.messages import FIELD_TYPES, MODES
 from conformance.records import Column
 
 __all__ = ["table_schema"]

@@ -14,10 +14,11 @@ import grpc
 
 from conformance.contain.jsonhttp import JsonServer
 from conformance.contract import proto
-from conformance.protocols.storage_write.contract import classes, messages
+from conformance.protocols.storage_write.contract import classes
 from conformance.protocols.storage_write.reference import rest
 from conformance.protocols.storage_write.reference.service import WriteService
 from conformance.protocols.storage_write.reference.store import Store
+from conformance.protocols.storage_write.wire import messages
 from conformance.reference.hosting import Hosted
 from conformance.reference.listening import GRACE_SECONDS, OPTIONS, abort, bind
 from conformance.reference.statuses import Refusal

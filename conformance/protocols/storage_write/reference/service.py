@@ -16,7 +16,6 @@ import pyarrow.compute as pc
 
 from conformance import wire
 from conformance.protocols.storage_write.contract.classes import CLASSES
-from conformance.protocols.storage_write.contract.messages import TYPES, VIEWS
 from conformance.protocols.storage_write.reference.decoding import (
     batch_in,
     columns_missing,
@@ -33,6 +32,7 @@ from conformance.protocols.storage_write.reference.streams import (
     put_error,
     storage_error,
 )
+from conformance.protocols.storage_write.wire.messages import TYPES, VIEWS
 from conformance.reference.statuses import Refusal
 
 __all__ = ["WriteService"]

@@ -9,8 +9,8 @@ import pyarrow as pa
 
 from conformance import wire
 from conformance.protocols.storage_write.contract.classes import CLASSES
-from conformance.protocols.storage_write.contract.messages import ERRORS, STORAGE_ERROR
 from conformance.protocols.storage_write.reference.store import WrittenTable
+from conformance.protocols.storage_write.wire.messages import ERRORS, STORAGE_ERROR
 
 __all__ = ["AppendRefusedError", "WriteConnection", "WriteStream", "storage_error"]
 

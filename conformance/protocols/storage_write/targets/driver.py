@@ -13,8 +13,8 @@ from typing import Final
 import pyarrow as pa
 
 from conformance.contract import proto
-from conformance.protocols.storage_write.contract.messages import SERVICE
 from conformance.protocols.storage_write.targets.conversation import WriteConversation
+from conformance.protocols.storage_write.wire.messages import SERVICE
 from conformance.records import Case
 from conformance.targets.recordedcall import EXIT_SECONDS, Caller
 from conformance.targets.rpc import Contact, Conversed, RpcTarget

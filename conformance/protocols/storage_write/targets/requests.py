@@ -11,7 +11,6 @@ import pyarrow as pa
 
 from conformance.contract import proto
 from conformance.protocols.storage_write.contract.classes import CLASSES
-from conformance.protocols.storage_write.contract.messages import TYPES, VIEWS
 from conformance.protocols.storage_write.records import (
     CreateWriteStream,
     FlushStream,
@@ -19,6 +18,7 @@ from conformance.protocols.storage_write.records import (
     WriteRows,
 )
 from conformance.protocols.storage_write.targets.rows import arrow_messages
+from conformance.protocols.storage_write.wire.messages import TYPES, VIEWS
 from conformance.targets.names import Names
 
 __all__ = [

@@ -53,7 +53,7 @@ def spoilt(exchange: Exchange, spoil: Spoil) -> Exchange:
 def test_the_reference_fails_nothing(exchanges: dict[str, Exchange], name: str) -> None:
     """On any case; each makes the calls that it names, but for the stream of a query that is an error."""
     assert failed(CASES[name], exchanges[name]) == set()
-    unread = {"query-results.failing-row": (1,), "query-results.late-error": (1, 2, 3)}
+    unread = {"query-results.failing-row": (1,)}
     assert exchanges[name].skipped_steps == unread.get(name, ())
 
 
@@ -486,8 +486,29 @@ def test_an_error_behind_the_answer(
     if stream:
         calls.append(dataclasses.replace(plain[1], step=3, status=stream, responses=()))
     skipped = () if stream else (3,)
+    calls.append(exchanges[case.id].calls[-1])
 
     assert failed(case, dataclasses.replace(exchanges[case.id], calls=tuple(calls), skipped_steps=skipped)) == clauses
+
+
+@pytest.mark.parametrize(
+    ("status", "clauses"),
+    [
+        ({"state": "DONE"}, {"failed-job-has-the-error"}),
+        ({"state": "DONE", "errorResult": "row 0"}, {"failed-job-has-the-error"}),
+        ({"state": "DONE", "errorResult": {}}, set()),
+    ],
+)
+def test_a_failed_job_that_is_done_has_an_error(
+    exchanges: dict[str, Exchange], status: dict[str, Any], clauses: set[str]
+) -> None:
+    """In ``errorResult``; which fields it has is open."""
+    name = "query-results.late-error"
+    *before, job = exchanges[name].calls
+    answer = json.loads(job.responses[0]) | {"status": status}
+    changed = dataclasses.replace(job, responses=(json.dumps(answer).encode(),))
+
+    assert failed(CASES[name], dataclasses.replace(exchanges[name], calls=(*before, changed))) == clauses
 
 
 OWN_OPTIONS = [

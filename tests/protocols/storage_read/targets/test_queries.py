@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from typing import Any
 
 import pytest
 
@@ -158,7 +159,7 @@ def test_an_answer_of_any_form_is_read(body: bytes) -> None:
     """What it does not say is empty."""
     found = query_in(as_call(CALL, 200, body), RunQuery(), NAMES)
 
-    assert found in (None, Query("p", "", "us", 0, 0, RunQuery()))
+    assert found in (None, Query("p", "", "", 0, 0, RunQuery()))
 
 
 def test_a_name_that_no_request_can_have_is_none() -> None:
@@ -182,10 +183,11 @@ def test_a_read_names_the_job_and_the_options_of_the_query() -> None:
 
 
 def test_a_listing_names_the_job_its_place_and_the_first_row() -> None:
-    """The job of a query that is read without Arrow."""
-    query = Query("p", "j/k", "eu", 4, 11, RunQuery())
+    """The job of a query that is read without Arrow; one without a location is in the usual one."""
+    query, elsewhere = (Query("p", "j/k", place, 4, 11, RunQuery()) for place in ("eu", ""))
 
     assert listing_path(query, 4) == "/bigquery/v2/projects/p/queries/j%2Fk?startIndex=4&location=eu"
+    assert describing_path(elsewhere) == "/bigquery/v2/projects/p/jobs/j%2Fk?location=us"
 
 
 def test_places_come_from_the_answer() -> None:
@@ -212,3 +214,25 @@ def test_a_query_without_an_answer_is_a_call_that_failed(fake: FakeServer, endpo
     (call,) = exchange.calls
     assert (exchange.untestable, call.method, call.status, call.responses) == ("", "jobs.query", "UNAVAILABLE", ())
     assert call.details.startswith("POST /bigquery/v2/projects/")
+
+
+@pytest.mark.parametrize(("answer", "asked"), [({"location": "eu"}, ["", "eu"]), ({}, [""])])
+def test_a_query_is_asked_where_the_answer_before_was(
+    fake: FakeServer, endpoint: TargetSpec, answer: dict[str, str], asked: list[str]
+) -> None:
+    """If that answer names no place, the query is skipped."""
+    places = []
+
+    def rest(_method: str, path: str, body: Any) -> tuple[int, Any] | None:
+        if not path.endswith("/queries"):
+            return None
+        places.append(body.get("location", ""))
+        return 200, answer
+
+    fake.rest = rest
+    case = case_of(RunQuery(), RunQuery(label="r", location=RunQuery.ANSWERED))
+    with open_target(endpoint) as target:
+        exchange = target.drive(case, table_of(case))
+
+    assert places == asked
+    assert len(exchange.calls) == len(asked)

@@ -16,11 +16,11 @@ from conformance.engine.owed import reference_target
 from conformance.engine.selection import clauses_on
 from conformance.generate import materialise
 from conformance.protocols.storage_write.contract.classes import CLASSES
-from conformance.protocols.storage_write.contract.messages import METHODS
 from conformance.protocols.storage_write.contract.view import WriteView
 from conformance.protocols.storage_write.engine import recordings
 from conformance.protocols.storage_write.records import Framing, WriteRows
 from conformance.protocols.storage_write.reference.register import WRITE_MUTANTS, WRITE_VARIATIONS
+from conformance.protocols.storage_write.wire.messages import METHODS
 from conformance.records import Call, CallEnd, Outcome, Verdict
 from tests.engine import conversing
 

@@ -9,7 +9,7 @@ from conformance.contain.text import many
 from conformance.contract.clause import Violation
 from conformance.contract.jobanswer import destination_in
 from conformance.contract.sources import DISCOVERY, PYTHON_QUERIES
-from conformance.protocols.storage_read.contract.aboutjobs import ListingPair, alike, jobs
+from conformance.protocols.storage_read.contract.aboutjobs import ListingPair, alike, failed_jobs, jobs
 from conformance.protocols.storage_read.contract.queryclauses import registering
 from conformance.protocols.storage_read.contract.queryview import JobView, ListingView
 from conformance.protocols.storage_read.contract.resultrows import listed
@@ -150,3 +150,19 @@ def job_names_its_table(call: JobView) -> Iterator[Violation]:
     """
     if not destination_in(call.answer or {}):
         yield Violation("a destinationTable with its three names", "none", field="configuration.query.destinationTable")
+
+
+@_clause(
+    "query-results.failed-job-has-the-error",
+    over=failed_jobs,
+    source=DISCOVERY,
+    level=Level.SHOULD,
+    breaks="clients that ask for the job of a query that they did not wait for: it looks like one that succeeded",
+)
+def failed_job_has_the_error(call: JobView) -> Iterator[Violation]:
+    """A job of jobs.get that is DONE and has failed has the error in ``status.errorResult``.
+
+    The discovery document of this field: "If present, indicates that the job has completed and was unsuccessful".
+    """
+    if not call.has_failed:
+        yield Violation("an object in errorResult", "a job that is DONE without an error", field="status.errorResult")

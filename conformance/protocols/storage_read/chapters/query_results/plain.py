@@ -19,7 +19,7 @@ from conformance.protocols.storage_read.contract.results import (
     queries,
     results,
 )
-from conformance.records import Level, QueryStatement
+from conformance.records import Level, QueryStatement, RunQuery
 
 _clause = registering((DISCOVERY, PYTHON_QUERIES))
 
@@ -73,14 +73,17 @@ def repetition_runs_once(change: Change) -> Iterator[Violation]:
     breaks="every client: a query that did not run looks like one without rows",
 )
 def wrong_query_is_an_error(query: QueryView) -> Iterator[Violation]:
-    """A query that is no SQL ends in an error, of the call or in ``errors``, and not as one without rows."""
-    if query.ok and query.complete and not query.has("errors"):
+    """A query that is no SQL ends in an error, of the call or in ``errors``, and not as one without rows.
+
+    So does its dry run; the discovery document of ``dryRun``: "If the query is invalid, an error returns".
+    """
+    if query.ok and (query.complete or query.step.dry_run) and not query.has("errors"):
         yield Violation("an error", "an answer with " + (", ".join(sorted(query.answer or {})) or "no field"))
 
 
 @_clause(
     "query-results.query-elsewhere-is-an-error",
-    over=lambda view: [call for call in queries(view) if call.step.location],
+    over=lambda view: [call for call in queries(view) if call.step.location not in ("", RunQuery.ANSWERED)],
     source=DISCOVERY,
     level=Level.SHOULD,
     breaks="programs that name a location: the query runs on the data of another one, without an error",

@@ -99,7 +99,11 @@ class FewResultsKept(ReadService):
         return answer
 
 
-@behaviour_mutant("query-results.late-error-is-lost", kills="query-results.failing-row-is-an-error")
+@behaviour_mutant(
+    "query-results.late-error-is-lost",
+    kills="query-results.failing-row-is-an-error",
+    also={"query-results.failed-job-has-the-error": "the query has not failed, and so its job has no error"},
+)
 class LateErrorLost(ReadService):
     """A query that fails when its client no longer waits has ended without rows."""
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from conformance.protocols.storage_read.reference.mutants.queries import IN_ROWS, PYTHON, STREAMS
 from conformance.protocols.storage_read.reference.mutants.sharedcursor import SharedCursor
-from conformance.protocols.storage_read.reference.queries import PAGE_ROWS, UNNAMED, RunOfQuery
+from conformance.protocols.storage_read.reference.queries import PAGE_ROWS, UNNAMED, QueryRefusedError, RunOfQuery
 from conformance.protocols.storage_read.reference.register import behaviour_mutant
 from conformance.protocols.storage_read.reference.service import ReadService
 from conformance.protocols.storage_read.reference.session import Stream
@@ -118,12 +118,42 @@ class CacheKeepsRows(_Cached):
         return asked if "queryParameters" in asked.body else dataclasses.replace(asked, result=first.result)
 
 
-@behaviour_mutant("query-results.failing-row-ends-the-rows", kills="query-results.failing-row-is-an-error")
+@behaviour_mutant(
+    "query-results.failing-row-ends-the-rows",
+    kills="query-results.failing-row-is-an-error",
+    also={"query-results.failed-job-has-the-error": "the query has not failed, and so its job has no error"},
+)
 class FailingRowEndsRows(ReadService):
     """A query that fails at a row is answered with the rows before that, and so ends its stream."""
 
     def before_error(self, rows: pa.Table, place: int) -> pa.Table:
         return rows.slice(0, place)
+
+
+@behaviour_mutant("query-results.failed-job-looks-done", kills="query-results.failed-job-has-the-error")
+class FailedJobLooksDone(ReadService):
+    """jobs.get calls a query that failed DONE, and has no error."""
+
+    def status_of_failed(self, job: str) -> dict[str, Any]:  # noqa: ARG002  # the shape of a step
+        return {"state": "DONE"}
+
+
+@behaviour_mutant("query-results.every-location-refused", kills="query-results.request-is-served")
+class EveryLocationRefused(ReadService):
+    """A query that names a location is refused, also in the location that this server gives its jobs."""
+
+    def run_query(self, project: str, body: dict[str, Any]) -> dict[str, Any]:
+        if body.get("location"):
+            raise QueryRefusedError(f"Invalid location: {body['location']:.100}")
+        return super().run_query(project, body)
+
+
+@behaviour_mutant("query-results.dry-run-unchecked", kills="query-results.wrong-query-is-an-error")
+class DryRunUnchecked(ReadService):
+    """A dry run is answered before its statement is read."""
+
+    def run_query(self, project: str, body: dict[str, Any]) -> dict[str, Any]:
+        return self.dry_answer(project) if body.get("dryRun") else super().run_query(project, body)
 
 
 @behaviour_mutant("query-results.no-token-behind-many-bytes", kills="query-results.large-result-is-whole")

@@ -7,11 +7,11 @@ from typing import Any
 import grpc
 
 from conformance.protocols.storage_write.contract.classes import CLASSES
-from conformance.protocols.storage_write.contract.messages import FIELD_TYPES, MODES
 from conformance.protocols.storage_write.reference.register import mutant
 from conformance.protocols.storage_write.reference.service import WriteService
 from conformance.protocols.storage_write.reference.store import WrittenTable
 from conformance.protocols.storage_write.reference.streams import WriteStream
+from conformance.protocols.storage_write.wire.messages import FIELD_TYPES, MODES
 from conformance.reference.statuses import Refusal
 
 

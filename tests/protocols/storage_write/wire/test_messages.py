@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from conformance.protocols.storage_write.contract.classes import CLASSES
-from conformance.protocols.storage_write.contract.messages import ERRORS, FIELD_TYPES, STORAGE_ERROR
+from conformance.protocols.storage_write.wire.messages import ERRORS, FIELD_TYPES, STORAGE_ERROR
 
 _NAMES = {"Int64Value", "Status", "ArrowData", "AppendResult", "FieldElementType"}
 """Messages of other packages, or inside of others."""

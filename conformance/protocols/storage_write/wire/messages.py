@@ -3,7 +3,7 @@
 The numbers and names are those of the public proto files (googleapis,
 ``google/cloud/bigquery/storage/v1/{storage,stream,table,arrow}.proto``); messages of ``google.protobuf`` and
 ``google.rpc`` are declared among them, since on the wire only their numbers count. Fields that are missing from the
-table survive parsing as unknown fields; the contract permits them. The classes are in :mod:`.classes`.
+table survive parsing as unknown fields; the contract permits them.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from collections.abc import Mapping
 from typing import Final
 
 from conformance._protobuftables import declare
-from conformance.contract.sources import STORAGE_PROTO
 
+SOURCE: Final = "https://github.com/googleapis/googleapis/blob/master/google/cloud/bigquery/storage/v1/storage.proto"
+"""The calls, their requests and responses."""
 PACKAGE: Final = "google.cloud.bigquery.storage.v1"
 SERVICE: Final = f"/{PACKAGE}.BigQueryWrite/"
 """Prefix of the names of its methods as gRPC spells them."""
@@ -124,7 +125,7 @@ _ENUMS: Final[Mapping[str, range]] = {
 }
 
 SPECS: Final = declare(
-    STORAGE_PROTO, _MESSAGES, {name: {one: f"{name}_{one}" for one in numbers} for name, numbers in _ENUMS.items()}
+    SOURCE, _MESSAGES, {name: {one: f"{name}_{one}" for one in numbers} for name, numbers in _ENUMS.items()}
 )
 """The description of every message by its name."""
 

@@ -1,0 +1,1 @@
+"""The messages of the Storage Write API, read strictly."""

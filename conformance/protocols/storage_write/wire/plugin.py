@@ -1,0 +1,50 @@
+"""The messages of the Storage Write API, and the IPC messages that an append carries."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from conformance._protobuftables import MessageSpec
+from conformance.protocols.storage_write.wire.messages import METHODS, SPECS
+from conformance.wire.faults import Fault
+from conformance.wire.messages import Bytes, Header
+from conformance.wire.plugin import Content, WirePlugin
+from conformance.wire.protobuf import read_protobuf
+
+CARRIER: Final = "AppendRowsRequest"
+_PLACES: Final = (
+    ("writer_schema", "serialized_schema", Header.SCHEMA),
+    ("rows", "serialized_record_batch", Header.RECORD_BATCH),
+)
+"""The fields of ``arrow_rows`` with an IPC message in one of their own, the schema first."""
+
+
+def _contents(data: Bytes, spec: MessageSpec) -> Sequence[Content]:
+    if spec.name != CARRIER:
+        return ()
+    rows = read_protobuf(data, spec).message.message("arrow_rows")
+    found = []
+    for outer, inner, header in _PLACES:
+        place = None if rows is None else rows.message(outer)
+        field = None if place is None else place.last(inner)
+        if field is not None and isinstance(field.value, memoryview) and field.value:
+            found.append(Content.of(field, header, f"arrow_rows.{outer}.{inner}"))
+    return found
+
+
+def _is_append(data: Bytes) -> bool:
+    spec = SPECS[CARRIER]
+    return not read_protobuf(data, spec).violations and bool(_contents(data, spec))
+
+
+def _faults(data: Bytes, spec: MessageSpec) -> Sequence[Fault]:
+    return read_protobuf(data, spec).faults
+
+
+PLUGIN: Final = WirePlugin(
+    messages={name: SPECS[name] for pair in METHODS.values() for name in pair},
+    carrier=CARRIER,
+    is_carrier=_is_append,
+    contents=_contents,
+    faults=_faults,
+    carries_bare=True,
+)
