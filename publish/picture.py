@@ -43,10 +43,10 @@ MARGIN: Final = 20
 DEADLINE: Final = 120
 """Seconds for each command that makes a picture smaller; they need about two."""
 SMALLER: Final = (
-    ("pngquant", "--force", "--nofs", "--skip-if-larger", "--output", "{0}", "32", "--", "{0}"),
+    ("pngquant", "--force", "--nofs", "--speed=1", "--skip-if-larger", "--output", "{0}", "10", "--", "{0}"),
     ("zopflipng", "-y", "{0}", "{0}"),
 )
-"""The commands, where they are installed: 32 colours, each as it is and not mixed from dots."""
+"""The commands, where they are installed: 10 colours, each as it is and not mixed from dots."""
 
 _SHOW: Final = """((clause) => {
   const card = document.getElementById(`clause--${clause}`).closest("details");
