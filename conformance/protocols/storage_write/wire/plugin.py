@@ -9,6 +9,7 @@ from conformance.wire.faults import Fault
 from conformance.wire.messages import Bytes, Header
 from conformance.wire.plugin import Content, WirePlugin
 from conformance.wire.protobuf import read_protobuf
+from conformance.wire.protobufmessages import ProtoMessage
 
 CARRIER: Final = "AppendRowsRequest"
 _PLACES: Final = (
@@ -19,9 +20,11 @@ _PLACES: Final = (
 
 
 def _contents(data: Bytes, spec: MessageSpec) -> Sequence[Content]:
-    if spec.name != CARRIER:
-        return ()
-    rows = read_protobuf(data, spec).message.message("arrow_rows")
+    return _contents_of(read_protobuf(data, spec).message) if spec.name == CARRIER else ()
+
+
+def _contents_of(request: ProtoMessage) -> Sequence[Content]:
+    rows = request.message("arrow_rows")
     found = []
     for outer, inner, header in _PLACES:
         place = None if rows is None else rows.message(outer)
@@ -32,8 +35,8 @@ def _contents(data: Bytes, spec: MessageSpec) -> Sequence[Content]:
 
 
 def _is_append(data: Bytes) -> bool:
-    spec = SPECS[CARRIER]
-    return not read_protobuf(data, spec).violations and bool(_contents(data, spec))
+    reading = read_protobuf(data, SPECS[CARRIER])
+    return not reading.cut and not reading.violations and bool(_contents_of(reading.message))
 
 
 def _faults(data: Bytes, spec: MessageSpec) -> Sequence[Fault]:
