@@ -170,6 +170,7 @@ class Queries(abc.ABC):
         for old in list(self.results)[:-MOST]:
             del self.results[old]
             self.tokens.pop(old, None)
+            self.failed.pop(old, None)
         if str(body.get("timeoutMs", "")) == "0":
             return self.running_answer(project, asked)
         return self.answer_in_form(project, asked)
