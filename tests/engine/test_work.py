@@ -148,11 +148,18 @@ def calls(work: Callable[[], object]) -> collections.Counter[str]:
 
 
 def counts() -> dict[str, int]:
-    """The counts of now, once everything is remembered that is remembered for good."""
+    """The counts of now, once everything is remembered that is remembered for good.
+
+    The least of two: tests before this one may have filled a memo, which is emptied when it is full.
+    """
     judged(0)[0]()
-    work, views = judged(1)
-    counted = calls(work)
-    return dict(sorted(counted.items())) | {"subjects": sum(view.work for view in views)}
+    found = []
+    for number in (1, 2):
+        work, views = judged(number)
+        counted = calls(work)
+        found.append(dict(sorted(counted.items())) | {"subjects": sum(view.work for view in views)})
+    first, second = found
+    return {name: min(count, second.get(name, 0)) for name, count in first.items()}
 
 
 @pytest.fixture(scope="module")
