@@ -42,11 +42,11 @@ def read_carried(name: str, paths: Sequence[Path]) -> tuple[tuple[str, bytes], .
         Unusable: A file holds no such message, or there is no schema, or there are two.
     """
     protocol = CARRIERS[name]
+    spec = protocol.messages[name]
     schemas: dict[bytes, str] = {}
     rows: list[tuple[str, bytes]] = []
     for path in paths:
         data = read_named(path)
-        spec = protocol.messages[name]
         if faults := protocol.faults(data, spec):
             at, seen = faults[0].start, safe(faults[0].observed)
             raise Unusable(f"{path}: expected the protobuf message {name}, got {seen} at byte {at}")

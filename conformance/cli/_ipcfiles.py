@@ -232,9 +232,10 @@ def has_message(data: bytes) -> bool:
 
 def no_message(path: Path, data: bytes) -> str:
     """The sentence about bytes without any message."""
-    found = recognise(data)
-    bare = carried(data, judged=True) or f"{many(len(data), 'byte')} without a message"
-    got = bare if found is None else f"{found.name}; {found.advice}"
+    if found := recognise(data):
+        got = f"{found.name}; {found.advice}"
+    else:
+        got = carried(data, judged=True) or f"{many(len(data), 'byte')} without a message"
     return f"{path}: expected Arrow data, got {got}"
 
 

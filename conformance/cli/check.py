@@ -10,7 +10,7 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, NoReturn
 
 import click
 
@@ -140,15 +140,15 @@ def command(
         sys.exit(0 if _check_avro(avro_schema, avro_rows, row_count, as_json=as_json) else 1)
     if message_name is not None:
         named = _carried(message_name, files, kind, writer=writer)
-        _check_messages(named, profile or PROFILE_OF[Kind.MESSAGE], Level(level), as_json=as_json)
+        _check_messages(named, _of_messages(profile, PROFILE_OF[Kind.MESSAGE]), Level(level), as_json=as_json)
     if files:
         _check_files(files, kind, profile, Level(level), writer=writer, as_json=as_json)
         return
     if writer:
         raise click.UsageError("expected FILE with --writer, got messages, which have no clauses on writers")
-    profile = profile or MESSAGES[0]
-    if profile not in MESSAGES or kind not in (None, Kind.MESSAGE.value):
-        raise click.UsageError(f"expected a profile of messages ({', '.join(MESSAGES)}), got another")
+    if kind not in (None, Kind.MESSAGE.value):
+        raise click.UsageError(f"expected --kind {Kind.MESSAGE} with messages, got --kind {kind}")
+    profile = _of_messages(profile, MESSAGES[0])
     _check_messages(_named(rest_file, schema_file, batch_files), profile, Level(level), as_json=as_json)
 
 
@@ -242,6 +242,13 @@ def _carried(name: str, files: tuple[str, ...], kind: str | None, *, writer: boo
     return read_carried(name, named_files(files))
 
 
+def _of_messages(profile: str | None, default: str) -> str:
+    """The profile by which bare messages are judged."""
+    if profile not in (None, *MESSAGES):
+        raise click.UsageError(f"expected a profile of messages ({', '.join(MESSAGES)}), got --profile {profile}")
+    return profile or default
+
+
 def _message(path: Path) -> bytes:
     data = read_named(path)
     if not data:
@@ -251,7 +258,7 @@ def _message(path: Path) -> bytes:
     return data
 
 
-def _check_messages(named: Sequence[tuple[str, bytes]], profile: str, level: Level, *, as_json: bool) -> None:
+def _check_messages(named: Sequence[tuple[str, bytes]], profile: str, level: Level, *, as_json: bool) -> NoReturn:
     """Judge a schema message and the batches that follow it, each with the words that say where it is."""
     names, contents = zip(*named, strict=True)
     verdicts = counting(judge_bytes(contents[0], contents[1:], profile=profile), level)

@@ -8,9 +8,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from conformance.cli._group import cli
+from conformance.contract.clause import MESSAGES, PROFILES
 from tests.protocols.flight.wire.samples import flight_data
-from tests.protocols.storage_write.wire.test_plugin import END, append
-from tests.wire.test_protobufdissect import GOOD_BATCH, GOOD_SCHEMA
+from tests.protocols.storage_write.wire.samples import append
+from tests.wire.breaking import END, GOOD_BATCH, GOOD_SCHEMA
 
 
 @pytest.fixture(autouse=True)
@@ -77,6 +78,15 @@ def test_other_options_on_the_files_are_refused() -> None:
     """A message of a protocol has one kind; it needs a file."""
     for arguments in (["0.bin", "--kind", "message"], ["0.bin", "--writer"], []):
         assert check("--message", "AppendRowsRequest", *arguments).exit_code == 2
+
+
+def test_a_profile_of_files_is_refused() -> None:
+    """The messages are bare; each profile of messages judges them."""
+    for profile in PROFILES:
+        result = check("--message", "AppendRowsRequest", "0.bin", "--profile", profile)
+
+        assert (result.exit_code == 2) is (profile not in MESSAGES)
+        assert ("expected a profile of messages" in result.output) is (profile not in MESSAGES)
 
 
 @pytest.mark.parametrize(

@@ -4,24 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.protocols.storage_write.contract.classes import REQUESTS
 from conformance.protocols.storage_write.wire.messages import SPECS
 from conformance.protocols.storage_write.wire.plugin import PLUGIN
 from conformance.wire import Header
 from conformance.wire.protobufdissect import dissect_protobuf
-from tests.wire.test_protobufdissect import GOOD_BATCH, GOOD_SCHEMA
+from tests.protocols.storage_write.wire.samples import append
+from tests.wire.breaking import END, GOOD_BATCH, GOOD_SCHEMA
 
 SPEC = SPECS["AppendRowsRequest"]
-END = bytes.fromhex("ffffffff00000000")
-
-
-def append(schema: bytes = b"", rows: bytes = b"") -> bytes:
-    """A request of AppendRows with these Arrow messages, which has its other fields around them."""
-    request = REQUESTS["AppendRows"](write_stream="projects/p/datasets/d/tables/t/_default", trace_id="x")
-    request.arrow_rows.writer_schema.serialized_schema = schema
-    request.arrow_rows.rows.serialized_record_batch = rows
-    made: bytes = request.SerializeToString()
-    return made
 
 
 def test_the_schema_comes_before_the_rows() -> None:
