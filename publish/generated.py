@@ -57,13 +57,14 @@ def _by(module: str, *arguments: str) -> Callable[[], Files]:
 
 
 PARTS: Final = (
+    Part("reports", _by("publish.reports")),
     Part("schemas", _by("publish.schemas")),
     Part("cases", _by("publish.caseindex")),
     Part("pairs", _by("publish.golden", "pairs"), owns=("golden/bq-arrow/*",)),
     Part("vectors", _by("publish.golden", "vectors"), owns=("golden/ipc/vectors/*",)),
     Part("frozen", _by("publish.golden", "frozen")),
-    Part("shown", _by("publish.shown")),
-    Part("tables", _by("publish.tables.pages"), after=("vectors",)),
+    Part("shown", _by("publish.shown"), after=("reports",)),
+    Part("tables", _by("publish.tables.pages"), after=("reports", "vectors")),
     Part("picture", _by("publish.picture")),
     Part("faults", _by("tests.faults.page")),
     Part("attacks", _by("tests.hostile.table")),
