@@ -24,8 +24,8 @@ from conformance.targets.spec import TargetSpec
 __all__ = ["ARROW", "DECODERS", "FAMILY", "MUTATED", "CampaignJob", "Range", "family_of", "history_profiles",
            "is_served", "server_profiles"]  # fmt: skip
 
-DECODERS: Final = ("pyarrow.slots", "arro3.stream")
-"""The decoders that read every case by default: two implementations that share no code."""
+DECODERS: Final = ("pyarrow.slots", "arro3.stream", "fastavro.rows")
+"""The decoders that read every case by default: two of Arrow that share no code, and one of Avro."""
 
 ARROW: Final = "arrow"
 """The profile of cases that are tables alone."""

@@ -154,6 +154,7 @@ def _readings(reader: JavaReader, layout: RunFiles) -> Iterator[tuple[int, Readi
         for row in pq.ParquetFile(file).read().to_pylist():
             case, exchange = stored_exchange(layout.root, row)
             held = held_tables(view_of(case, exchange, materialise(case.table)))
-            readings = [reader.read(whole) for whole in full_reads(case, exchange) if whole.label in held]
+            reads = (read for read in full_reads(case, exchange) if read.label in held and not read.in_avro)
+            readings = [reader.read(read) for read in reads]
             for reading in reported(readings, held, readers={INFO.name: INFO}):
                 yield row["index"], reading

@@ -81,7 +81,8 @@ def print_results(console: Console, results: Results) -> None:
         )
     for reader in results.readers:
         others_reported = "".join(f", {count} {made}" for made, count in reader.others.items())
-        console.print(f"{reader.reader}: read {reader.read} correctly{others_reported}")
+        if reader.read or reader.others:  # a reader of another data format was given nothing
+            console.print(f"{reader.reader}: read {reader.read} correctly{others_reported}")
     cells = len(results.reached) + len(results.never)
     console.print(f"coverage: {len(results.reached)} of {many(cells, 'cell')} reached")
     if results.never:

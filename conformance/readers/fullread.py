@@ -16,7 +16,7 @@ from google.protobuf.message import DecodeError
 
 from conformance.contain.channel import ChannelMessage
 from conformance.contract import proto
-from conformance.formats.messages import ARROW
+from conformance.formats.messages import ARROW, AVRO
 from conformance.records import (
     Call,
     CallEnd,
@@ -124,6 +124,14 @@ class FullRead:
         return expected_columns(self.columns, options.selected_fields) or self.columns
 
     @property
+    def in_avro(self) -> bool:
+        """True if the session asks for rows in Avro."""
+        if self.bare is not None or self.offset is not None:
+            return False
+        asked = proto.CreateReadSessionRequest.FromString(self.request).read_session.data_format
+        return bool(asked == AVRO.number)
+
+    @property
     def asks_response_compression(self) -> bool:
         """True if the session requests compression of whole responses."""
         options = proto.CreateReadSessionRequest.FromString(self.request).read_session.read_options
@@ -139,8 +147,8 @@ class FullRead:
 def full_reads(case: Case, exchange: Exchange) -> list[FullRead]:
     """Every full read of an exchange, in the order of the sessions; empty if no session was read completely.
 
-    Only reads in Arrow are returned: these readers do not read Avro. If a stream was read completely several times,
-    the first read counts; if several sessions have one label, the last counts.
+    If a stream was read completely several times, the first read counts; if several sessions have one label, the last
+    counts.
     """
     served = {whole.label: whole for whole in _served(case, exchange)}
     return list(served.values()) or list(_serialized(case, exchange))
@@ -204,10 +212,7 @@ def _complete(call: Call) -> bool:
 
 
 def _session(call: Call) -> Any:
-    """The decoded session of a call that requested Arrow; None if it requested Avro or cannot be decoded."""
-    asked = proto.CreateReadSessionRequest.FromString(call.request).read_session.data_format
-    if asked == proto.DATA_FORMAT["AVRO"]:
-        return None
+    """The decoded session of a call; None if it cannot be decoded."""
     try:
         return proto.ReadSession.FromString(call.responses[0])
     except DecodeError:

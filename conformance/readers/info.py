@@ -95,6 +95,7 @@ class ReaderInfo:
     ``limits`` are the legal bytes on which it is known to fail: that it does is not held against who sent them.
     ``asks`` is what a client asks for, if its protocol has several ways; ``gaps`` maps kinds of streams that
     it does not support to the page of its maintainers that says so.
+    ``avro`` is true if the reader reads sessions in Avro, and no others.
     ``program`` names the client's program in ``adapters/``, if it is one, and ``version`` that of the built library.
     """
 
@@ -114,10 +115,11 @@ class ReaderInfo:
     version: str = ""
     asks: str = ""
     gaps: Mapping[str, str] = field(default_factory=lambda: types.MappingProxyType({}))
+    avro: bool = False
 
     def takes_read(self, read: FullRead) -> bool:
-        """True if the read is one of those for this reader: the result of a query, or all others."""
-        return (self.takes is Takes.QUERY) == (read.offset is not None)
+        """True if the read is one of those for this reader: the result of a query, a session in Avro, or all others."""
+        return (self.takes is Takes.QUERY) == (read.offset is not None) and self.avro == read.in_avro
 
     def refusal(self, read: FullRead) -> str:
         """The reason why this reader does not get this read, such as an unsupported type; empty if it gets it."""

@@ -15,7 +15,7 @@ from conformance.contract import proto
 from conformance.formats.messages import ARROW
 from conformance.readers.fullread import FullRead
 
-__all__ = ["NoArrowMessage", "RecordedMessages", "messages", "stream_bytes"]
+__all__ = ["NoArrowMessage", "RecordedMessages", "inflated", "messages", "stream_bytes"]
 
 MAX_INFLATED: Final = 1 << 30
 """The largest size in bytes that a compressed response may declare: the proto caps a response at 128 MB."""
@@ -56,14 +56,14 @@ def messages(read: FullRead) -> RecordedMessages:
             if stored is None:
                 raise NoArrowMessage(f"expected an Arrow record batch in response {index} of {stream.name}, got none")
             # Without a request for a codec, clients take the payload as it stands, whatever size is declared.
-            batches.append(_inflated(response, stored) if read.asks_response_compression else stored)
+            batches.append(inflated(response, stored) if read.asks_response_compression else stored)
     if not schema:
         raise NoArrowMessage("expected an Arrow schema in the session or in a response, got none")
     return RecordedMessages(schema, tuple(batches))
 
 
-def _inflated(response: Any, data: bytes) -> bytes:
-    """The batch message, after undoing whole-response compression (``uncompressed_byte_size`` > 0: raw LZ4)."""
+def inflated(response: Any, data: bytes) -> bytes:
+    """The rows of a response, after undoing whole-response compression (``uncompressed_byte_size`` > 0: raw LZ4)."""
     size = response.uncompressed_byte_size if response.HasField("uncompressed_byte_size") else 0
     if size <= 0:
         return data

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pyarrow as pa
 
 from conformance.contract import proto
+from conformance.formats.messages import AVRO, FORMATS
 from conformance.records import BqType, Call, CallEnd, Case, Column, CreateSession, Exchange, Json, ReadRows, Table
 
 TABLE = "projects/p/datasets/d/tables/t"
@@ -67,7 +68,7 @@ def create(
     request.read_session.read_options.selected_fields.extend(selected)
     request.read_session.read_options.response_compression_codec = proto.RESPONSE_COMPRESSION[payload_codec]
     session = proto.ReadSession(name=SESSION, table=TABLE, data_format=proto.DATA_FORMAT[data_format])
-    session.arrow_schema.serialized_schema = schema
+    FORMATS[request.read_session.data_format].put_schema(session, schema)
     for name in streams:
         session.streams.add(name=name)
     return Call(0, "s", "CreateReadSession", request.SerializeToString(), (session.SerializeToString(),))
@@ -89,6 +90,16 @@ def read(
 def stream(index: int = 0) -> str:
     """A stream's name."""
     return f"{SESSION}/streams/{index}"
+
+
+def in_avro(schema: bytes, *payloads: bytes) -> Exchange:
+    """One session in Avro with one stream, a response for each payload."""
+    responses = []
+    for payload in payloads:
+        message = proto.ReadRowsResponse()
+        AVRO.put_rows(message, payload)
+        responses.append(message.SerializeToString())
+    return of_calls(create(schema, [stream()], data_format="AVRO"), read(stream(), responses))
 
 
 def exchange(

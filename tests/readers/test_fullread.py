@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from conformance.contract import proto
-from conformance.readers.fullread import FullRead, full_reads
+from conformance.readers.fullread import FullRead, bare_read, full_reads
 from conformance.records import BqType, Call, CallEnd, Column, Exchange, types_in
 from tests.readers.recorded import (
     COLUMNS,
@@ -15,6 +15,7 @@ from tests.readers.recorded import (
     case,
     create,
     exchange,
+    in_avro,
     of_calls,
     read,
     response,
@@ -70,9 +71,16 @@ def test_session_without_streams_is_whole() -> None:
     assert whole.streams == ()
 
 
-def test_avro_sessions_are_not_for_these_readers() -> None:
-    """A session that was asked for in Avro is left out."""
-    assert full_reads(case(), of_calls(create(b"", [], data_format="AVRO"))) == []
+def test_a_read_says_whether_it_is_in_avro() -> None:
+    """By the request of the session; bare messages are in Arrow."""
+    (avro,) = full_reads(case(), in_avro(b"{}"))
+    (arrow,) = full_reads(case(), of_calls(SESSION, read(stream(1), []), read(stream(0), [ONE])))
+    bare = bare_read(case(), serialized(bytes_of(batch(1))))
+
+    assert avro.in_avro
+    assert not arrow.in_avro
+    assert bare is not None
+    assert not bare.in_avro
 
 
 @pytest.mark.parametrize(

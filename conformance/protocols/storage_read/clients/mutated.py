@@ -217,7 +217,7 @@ class _Probes:
         table = materialise(case.table)
         with reference_target() as target:
             exchange = target.drive(case, table)
-        reads, tape = full_reads(case, exchange), _first(case, exchange)
+        reads, tape = [one for one in full_reads(case, exchange) if not one.in_avro], _first(case, exchange)
         if not reads or tape is None:
             return None
         read = reads[0]

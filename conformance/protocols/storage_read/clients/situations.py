@@ -108,7 +108,7 @@ def of_case(case: Case, exchange: Exchange) -> Iterator[Set]:
     held = held_tables(view_of(case, exchange, materialise(case.table)))
     for read in full_reads(case, exchange):
         size = sum(len(response) for stream in read.streams for response in stream.responses)
-        if read.label not in held or size > LARGEST:
+        if read.in_avro or read.label not in held or size > LARGEST:
             continue
         rows = held[read.label]
         yield Set(
