@@ -18,7 +18,7 @@ from conformance.contract.sources import (
 )
 from conformance.contract.view import once_per_view
 from conformance.protocols.storage_write.contract import WRITE
-from conformance.protocols.storage_write.contract.subjects import AppendView
+from conformance.protocols.storage_write.contract.subjects import LARGE, LARGEST_TAKEN, AppendView, Why
 from conformance.protocols.storage_write.contract.view import WriteCall, WriteView
 from conformance.protocols.storage_write.records import SHORT_DEFAULT
 from conformance.protocols.storage_write.wire.messages import METHODS, SPECS
@@ -69,8 +69,20 @@ def _lawful(view: WriteView, *, recorded: bool = True) -> Sequence[AppendView]:
     """The lawful appends that begin their connection, all of whose columns are ``recorded``, or the others."""
     columns = view.case.table.columns
     known = types_in(columns).isdisjoint(_ONLY_DOCUMENTED) and all(one.mode is not Mode.REPEATED for one in columns)
-    found = [one for one in view.appends if not one.why and one.at == 0 and not one.has_another_open]
+    found = [one for one in _first(view) if one.size <= LARGE and not _follows_too_large(view, one)]
     return [one for one in found if (known and not _has_other_columns(one)) is recorded]
+
+
+def _first(view: WriteView) -> Sequence[AppendView]:
+    """The lawful appends that begin their connection, while no other connection to their stream is open."""
+    return [one for one in view.appends if not one.why and one.at == 0 and not one.has_another_open]
+
+
+def _follows_too_large(view: WriteView, append: AppendView) -> bool:
+    """True if a request to the same stream was refused before, because it is too large."""
+    stream = None if append.stream is None else append.stream.name
+    before = (one for one in view.appends if one.call < append.call and one.why == {Why.TOO_LARGE} and one.refused)
+    return any(one.stream is not None and one.stream.name == stream for one in before)
 
 
 @_clause(
@@ -205,6 +217,48 @@ def second_writer_is_acknowledged(one: AppendView) -> Iterator[Violation]:
 
     The guide lets any number of clients write to the default stream at the same time.
     """
+    yield from _refused(one)
+
+
+@_clause(
+    "storage-write-answer.large-is-acknowledged",
+    over=lambda view: [one for one in _first(view) if LARGE < one.size <= LARGEST_TAKEN],
+    source=PYTHON_WRITE_SAMPLE,
+    breaks=(
+        "Google's sample for Python, which puts 7 MB of rows into a request, and bigframes, which puts 5 MB; servers on"
+        " gRPC with its default limit of 4 MiB end such calls"
+    ),
+)
+def large_is_acknowledged(one: AppendView) -> Iterator[Violation]:
+    """An append of more than 4 MiB and at most 7 MB is acknowledged."""
+    yield from _refused(one)
+
+
+@_clause(
+    "storage-write-answer.too-large-is-refused",
+    over=lambda view: [one for one in view.appends if one.why == {Why.TOO_LARGE} and (one.acknowledged or one.refused)],
+    source=(STORAGE_PROTO, GO_WRITE_TEST),
+    level=Level.SHOULD,
+    breaks="programs that are tested with such a server: the service refuses their requests",
+)
+def too_large_is_refused(one: AppendView) -> Iterator[Violation]:
+    """An append of more than 20 MB is refused, in an answer or by the end of the call.
+
+    storage.proto: "The size of a single AppendRowsRequest must be less than 20 MB in size. Requests larger than this
+    return an error". A server of a machine of one's own may have no such limit.
+    """
+    if one.acknowledged:
+        yield Violation("an error", "append_result")
+
+
+@_clause(
+    "storage-write-answer.small-follows-too-large",
+    over=lambda view: [one for one in _first(view) if _follows_too_large(view, one)],
+    source=GO_WRITE_TEST,
+    breaks="clients that divide a request that is too large, and send its rows again",
+)
+def small_follows_too_large(one: AppendView) -> Iterator[Violation]:
+    """After an append that is too large was refused, one that is not is acknowledged, on another connection."""
     yield from _refused(one)
 
 

@@ -15,8 +15,14 @@ from conformance.protocols.storage_write.contract.state import StreamState
 from conformance.protocols.storage_write.records import Framing, RowsAppend, WriteRows
 from conformance.protocols.storage_write.wire.messages import ERRORS, STORAGE_ERROR
 
-__all__ = ["ALREADY_EXISTS", "AppendView", "ReadBack", "SeenStream", "Why"]
+__all__ = ["ALREADY_EXISTS", "LARGE", "LARGEST_TAKEN", "TOO_LARGE", "AppendView", "ReadBack", "SeenStream", "Why"]
 
+LARGE: Final = 4 << 20
+"""The most bytes of a message that gRPC takes by default; a request of more is large."""
+LARGEST_TAKEN: Final = 7_000_000
+"""Bytes of a request that the service is known to take: Google's sample for Python puts so many rows into each."""
+TOO_LARGE: Final = 20 << 20
+"""A request of more bytes is refused: storage.proto says 20 MB, and does not say which."""
 
 ALREADY_EXISTS: Final = 6
 """The number of the status (https://github.com/googleapis/googleapis/blob/master/google/rpc/code.proto)."""
@@ -33,6 +39,7 @@ class Why(enum.StrEnum):
     EXTRA = "extra"
     BAD_ROW = "bad-row"
     NO_STREAM = "no-stream"
+    TOO_LARGE = "too-large"
     RETRIED = "retried"
     """It repeats one whose answer the client did not wait for: its rows may be in the stream."""
     UNKNOWN_END = "unknown-end"
@@ -122,6 +129,11 @@ class AppendView:
     def has_another_open(self) -> bool:
         """True if another connection to the same stream is open."""
         return self.stream is not None and self.stream.connections > 0
+
+    @property
+    def size(self) -> int:
+        """The bytes of the request."""
+        return int(self.request.ByteSize())
 
     @property
     def is_bare(self) -> bool:

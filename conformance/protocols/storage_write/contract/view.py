@@ -19,7 +19,7 @@ from conformance.contract.raised import remembered_property
 from conformance.contract.view import CallView, View
 from conformance.protocols.storage_write.contract.naming import decoded
 from conformance.protocols.storage_write.contract.state import StreamState
-from conformance.protocols.storage_write.contract.subjects import AppendView, ReadBack, Why
+from conformance.protocols.storage_write.contract.subjects import TOO_LARGE, AppendView, ReadBack, Why
 from conformance.protocols.storage_write.records import (
     DEFAULT,
     SHORT_DEFAULT,
@@ -274,7 +274,7 @@ class _Followed:
                 request,
                 call.answers[at] if came else None,
                 None if stream is None else stream.copy(),
-                _why(step, append, stream, failed=held.failed),
+                _why(step, append, stream, size=request.ByteSize(), failed=held.failed),
                 held.wrong,
                 call.raw.status if call.raw.end is CallEnd.COMPLETE else "",
             )
@@ -323,13 +323,16 @@ class _Followed:
         (self.reads if is_decoded else self.undecoded).append(read)
 
 
-def _why(step: WriteRows, append: RowsAppend, stream: StreamState | None, *, failed: bool) -> frozenset[Why]:
-    """Why an append may be refused, or has to be. ``failed`` is True after a lawful one on its connection that was."""
+def _why(step: WriteRows, append: RowsAppend, stream: StreamState | None, *, size: int, failed: bool) -> frozenset[Why]:
+    """Why an append of ``size`` bytes may be refused, or has to be. ``failed`` is True after a lawful one on its
+    connection that was.
+    """
     found = {
         Why.FRAMING: append.framing is not Framing.BARE,
         Why.EXTRA: step.extra,
         Why.BAD_ROW: bool(append.bad),
         Why.NO_STREAM: stream is None,
+        Why.TOO_LARGE: size > TOO_LARGE,
     }
     if stream is not None:
         end, offset = stream.end, append.offset
@@ -355,7 +358,7 @@ def _take(stream: StreamState, one: AppendView) -> None:
         stream.known, stream.unsure, stream.is_retried = True, (), True
     elif one.acknowledged:
         stream.rows += one.rows
-        stream.known = stream.known and not one.why
+        stream.known = stream.known and one.why <= {Why.TOO_LARGE}  # a server may have no such limit
         stream.unsure = ()
     elif not one.refused:
         again = one.is_left and stream.end is not None and one.append.offset == stream.end and not one.why

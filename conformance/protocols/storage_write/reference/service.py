@@ -39,6 +39,8 @@ __all__ = ["WriteService"]
 
 _INVALID: Final = grpc.StatusCode.INVALID_ARGUMENT
 _KINDS: Final = {number: name for name, number in TYPES.items()}
+MOST_BYTES: Final = 20_000_000
+"""The most bytes of a request of AppendRows."""
 EARLIEST: Final = -62_135_596_800_000_000
 LATEST: Final = 253_402_300_799_999_999
 """The range of TIMESTAMP in microseconds since the Unix epoch: the years 1 to 9999."""
@@ -139,6 +141,7 @@ class WriteService(ReadService):
         stream = self.stream(connection.name)
         response.write_stream = self.target_of(connection)
         try:
+            self.check_size(stream, request.ByteSize())
             offset = self.appended(connection, stream, request)
         except AppendRefusedError as error:
             self.put_error(response, error, stream)
@@ -147,6 +150,11 @@ class WriteService(ReadService):
             if offset is not None:
                 response.append_result.offset.value = offset
         return response
+
+    def check_size(self, stream: WriteStream, size: int) -> None:  # noqa: ARG002  # for deviations
+        """End the call at a request of more bytes than are taken."""
+        if size > MOST_BYTES:
+            raise Refusal(_INVALID, f"The request has {size} bytes, expected less than 20 MB.")
 
     def target_of(self, connection: WriteConnection) -> str:
         """The stream that an answer names."""

@@ -37,6 +37,17 @@ class DefaultNamedInFull(WriteService):
         return self.stream(connection.name).name
 
 
+@variation("storage-write.too-large-in-an-answer", STORAGE_PROTO)
+class TooLargeInAnAnswer(WriteService):
+    """A request that is too large is refused in an answer, and the connection goes on."""
+
+    def check_size(self, stream: WriteStream, size: int) -> None:
+        try:
+            super().check_size(stream, size)
+        except Refusal as refusal:
+            raise AppendRefusedError("INVALID_ARGUMENT", refusal.details) from None
+
+
 @variation("storage-write.created-with-location", STREAM_PROTO)
 class CreatedWithLocation(WriteService):
     """A new stream has its location and the write mode."""

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from conformance.protocols.storage_write.reference.register import mutant
 from conformance.protocols.storage_write.reference.service import WriteService
-from conformance.protocols.storage_write.reference.store import WrittenTable
+from conformance.protocols.storage_write.reference.store import Store, WrittenTable
 from conformance.protocols.storage_write.reference.streams import AppendRefusedError, WriteConnection, WriteStream
 from conformance.records import BqType
 from conformance.reference.statuses import Refusal
@@ -56,6 +56,45 @@ class ErrorWithoutCode(WriteService):
         super().put_error(response, error, stream)
         if not error.kind:
             response.error.code = 0
+
+
+@mutant("storage-write.four-mebibytes", kills="storage-write-answer.large-is-acknowledged")
+class FourMebibytes(WriteService):
+    """A server on gRPC with its default limit: a request of more than 4 MiB ends the call."""
+
+    def check_size(self, stream: WriteStream, size: int) -> None:
+        if size > 4 << 20:
+            said = f"Received message larger than max ({size} vs. 4194304)"
+            raise Refusal(grpc.StatusCode.RESOURCE_EXHAUSTED, said)
+
+
+@mutant("storage-write.too-large-taken", kills="storage-write-answer.too-large-is-refused")
+class TooLargeTaken(WriteService):
+    """Requests have no limit."""
+
+    def check_size(self, stream: WriteStream, size: int) -> None:
+        pass
+
+
+@mutant("storage-write.too-large-ends-the-stream", kills="storage-write-answer.small-follows-too-large")
+class TooLargeEndsTheStream(WriteService):
+    """A stream takes no append after one that is too large."""
+
+    def __init__(self, store: Store) -> None:
+        super().__init__(store)
+        self.ended: set[str] = set()
+
+    def check_size(self, stream: WriteStream, size: int) -> None:
+        try:
+            super().check_size(stream, size)
+        except Refusal:
+            self.ended.add(stream.name)
+            raise
+
+    def check_state(self, stream: WriteStream) -> None:
+        super().check_state(stream)
+        if stream.name in self.ended:
+            raise AppendRefusedError("INTERNAL", "The connection to the stream was lost.")
 
 
 @mutant("storage-write.answer-without-name", kills="storage-write-answer.names-the-stream")
