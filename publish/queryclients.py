@@ -1,7 +1,7 @@
 """Makes the consequence matrix of query results: what each path of each client that asks for Arrow makes of each fault.
 
-It builds the clients that can be built here, puts each of their paths before the mutants of query results
-(:mod:`conformance.protocols.storage_read.clients.queries` has the rule), measures each twice, and writes
+It builds the clients that can be built here, puts each of their paths before the mutants and the legal variations of
+query results (:mod:`conformance.protocols.storage_read.clients.queries` has the rule), measures each twice, and writes
 ``reports/query-clients.json``. Each measurement is kept as soon as it is made, and the command goes on where it ended.
 ``python -m publish.refresh`` makes the page from the JSON file.
 
@@ -11,6 +11,7 @@ It builds the clients that can be built here, puts each of their paths before th
 from __future__ import annotations
 
 import fnmatch
+import itertools
 import sys
 from collections.abc import Sequence
 from typing import Any, Final
@@ -18,16 +19,19 @@ from typing import Any, Final
 from conformance.engine.corpus import load_corpus
 from conformance.engine.selection import all_clauses
 from conformance.engine.session import STATE
-from conformance.protocols.storage_read.clients.queries import QueryMutated, query_mutated
+from conformance.protocols.storage_read.clients.queries import QueryDeviation, query_mutated, query_varied
 from conformance.protocols.storage_read.clients.querypool import QueryPool
 from conformance.protocols.storage_read.reference.mutants import MUTANTS
+from conformance.protocols.storage_read.reference.servicevariations import SERVICE_VARIATIONS
 from conformance.readers.ipc.adapters import QUERY_RESULTS
 from conformance.readers.registry import client_programs, client_readers
 from publish.clients import arguments_of, build, measure
 
-__all__ = ["REPORT", "main", "row_of"]
+__all__ = ["LEGAL", "REPORT", "main", "row_of"]
 
 REPORT: Final = "query-clients.json"
+LEGAL: Final = "legal variations"
+"""The group of servers that are right."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -38,22 +42,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
     build(names, options)
     all_clauses()
     selected = [one for name, one in MUTANTS.items() if fnmatch.fnmatchcase(f"mutant.{name}", options.select)]
-    found = query_mutated(selected, load_corpus())
+    legal = {
+        name: one for name, one in SERVICE_VARIATIONS.items() if fnmatch.fnmatchcase(f"legal.{name}", options.select)
+    }
+    cases = load_corpus()
+    found = itertools.chain(query_varied(legal, cases), query_mutated(selected, cases))
     file, programs = options.reports / REPORT, client_programs(QUERY_RESULTS)
     return measure(
         options, found, programs=programs, names=names, known=known, file=file, pool=QueryPool, as_row=row_of
     )
 
 
-def row_of(fault: QueryMutated) -> dict[str, Any]:
-    """The row of a situation, without cells."""
+def row_of(made: QueryDeviation) -> dict[str, Any]:
+    """The row of a situation, without cells; that of a legal variation has no clause."""
     return {
-        "id": fault.asked.id,
-        "group": fault.clause.partition(".")[0],
-        "clause": fault.clause,
-        "case": fault.asked.case.id,
-        "what": " ".join(fault.fault.split()),
-        "digest": fault.asked.digest,
+        "id": made.asked.id,
+        "group": made.clause.partition(".")[0] or LEGAL,
+        **({"clause": made.clause} if made.clause else {}),
+        "case": made.asked.case.id,
+        "what": " ".join(made.text.split()),
+        "digest": made.asked.digest,
     }
 
 

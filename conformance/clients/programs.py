@@ -28,6 +28,8 @@ WARM: Final = "warm-up"
 class ProgramPool:
     """Programs; use as a context manager. One thread drives a pool. A subclass has the server that they ask.
 
+    ``_tls`` are the programs that need TLS, and ``_no_tls`` is the reason if there is none here.
+
     Args:
         programs: The client programs by name.
         names: The readers (``program.path``) to judge; all of the programs by default.
@@ -45,6 +47,8 @@ class ProgramPool:
                     self.infos[info.name] = info
                     self._paths[info.name] = (program.adapter.name, path)
         used = {program for program, _ in self._paths.values()}
+        self._tls = {program for program in used if programs[program].tls}
+        self._no_tls = ""
         self._runners = {
             name: ProgramRunner(
                 name, programs[name].command, JobLimits.of_work(programs[name].patience * seconds, memory=MEMORY)
@@ -74,6 +78,8 @@ class ProgramPool:
             Unavailable: it is not built here, or does not list the path; the text says what is missing.
         """
         program, path = self._paths[name]
+        if program in self._tls and self._no_tls:
+            raise Unavailable(self._no_tls)
         try:
             hello = self._runners[program].hello()
         except CannotStart as error:

@@ -65,6 +65,6 @@ def test_a_format_that_is_ignored_loses_every_row(path: str, pool: QueryPool) ->
 @pytest.mark.parametrize("path", LOSING)
 def test_a_result_of_one_page_without_a_batch_is_lost(path: str, pool: QueryPool) -> None:
     """Rows behind a page would come from the stream, whose read then begins at its first row."""
-    asked = dataclasses.replace(healthy(load_corpus(), "query-results.one-page"), mutant="query-results.no-batch")
+    asked = dataclasses.replace(healthy(load_corpus(), "query-results.one-page"), deviation="query-results.no-batch")
 
     assert made_of(path, pool, asked) is Consequence.LOSS

@@ -14,9 +14,7 @@ from conformance.contract.clientjudging import ClientRead, Situation
 from conformance.protocols.storage_read.clients.mutated import served_digest
 from conformance.protocols.storage_read.clients.situations import Set, put_to
 from conformance.readers.info import ReaderInfo
-from conformance.readers.ipc.implementation import Hello, Unavailable
 from conformance.readers.ipc.job import JobAnswer
-from conformance.readers.programs.clientspec import ClientProgram
 from conformance.readers.programs.clienttable import sent_schema
 from conformance.readers.programs.slot import warm_up_read
 from conformance.readers.tape import Tape
@@ -35,13 +33,6 @@ CANCEL_SECONDS: Final = 20.0
 class ClientPool(ProgramPool):
     """Programs and a replay server; use as a context manager."""
 
-    def __init__(
-        self, programs: Mapping[str, ClientProgram], names: Sequence[str] | None = None, *, seconds: float = 10.0
-    ) -> None:
-        super().__init__(programs, names, seconds=seconds)
-        self._tls = {program for program, _ in self._paths.values() if programs[program].tls}
-        self._no_tls = ""
-
     def __enter__(self) -> Self:
         try:
             self._server = self._ends.enter_context(Replay(tls=bool(self._tls)))
@@ -49,16 +40,6 @@ class ClientPool(ProgramPool):
             self._no_tls = str(error)
             self._server = self._ends.enter_context(Replay(tls=False))
         return super().__enter__()
-
-    def hello(self, name: str) -> Hello:
-        """The declaration of the program behind a reader.
-
-        Raises:
-            Unavailable: it is not built here, or does not list the path; the text says what is missing.
-        """
-        if self._paths[name][0] in self._tls and self._no_tls:
-            raise Unavailable(self._no_tls)
-        return super().hello(name)
 
     def put(self, name: str, asked: Set) -> tuple[Set, str]:
         """The situation as this client asks for it, and the reason why it does not, if it does not."""

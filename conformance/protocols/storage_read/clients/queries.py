@@ -7,8 +7,11 @@ mutant kills, then that of :data:`PLAIN`, and the first that shows a difference 
 only if a query names a codec or the size of a page takes no part: which options a client sets is its own affair.
 Several mutants of one clause all take part, because a client that repairs one may lose rows by another.
 
-The client asks the mutant itself and no recording: it may ask for jobs and pages that no case asks for, and a recording
-would answer these with an error that is not the mutant's.
+A legal variation takes part by the same rule, with the plain query first and then every other: a client that loses rows
+there has a fault of its own.
+
+The client asks the server itself and no recording: it may ask for jobs and pages that no case asks for, and a recording
+would answer these with an error that is not the server's.
 """
 
 from __future__ import annotations
@@ -36,10 +39,21 @@ from conformance.protocols.storage_read.targets.queries import WITH_PARAMETER, q
 from conformance.readers.plugin import held_tables
 from conformance.readers.queryread import QUERY
 from conformance.records import Call, Case, Exchange, QueryStatement, ReadResult, RunQuery
+from conformance.reference.freedom import ServiceVariation
 from conformance.reference.register import Mutant
 from conformance.targets.names import Names
 
-__all__ = ["CHAPTER", "PLAIN", "QueryMutated", "QuerySet", "Serving", "healthy", "query_mutated", "serving"]
+__all__ = [
+    "CHAPTER",
+    "PLAIN",
+    "QueryDeviation",
+    "QuerySet",
+    "Serving",
+    "healthy",
+    "query_mutated",
+    "query_varied",
+    "serving",
+]
 
 CHAPTER: Final = "query-results"
 PLAIN: Final = "query-results.plain"
@@ -49,16 +63,16 @@ _READS: Final = tuple(ReadResult(offset=place) for place in ("page", "0", "insid
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class QuerySet:
-    """One situation: the mutant that answers (empty for the reference), the case of the query, and its rows.
+    """One situation: the deviation that answers (empty for the reference), the case of the query, and its rows.
 
     ``title`` continues the sentence *…, where*. ``ordered`` says that the query names an order. ``digest`` is of what
-    the mutant answers.
+    the server answers.
     """
 
     id: str
     kind: Situation
     title: str
-    mutant: str
+    deviation: str
     case: Case
     expected: pa.Table
     ordered: bool
@@ -66,12 +80,14 @@ class QuerySet:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class QueryMutated:
-    """A mutant's situation: ``clause`` is the first that it kills, ``fault`` says what it does wrong."""
+class QueryDeviation:
+    """The situation of a mutant or of a legal variation: ``clause`` is the first that the mutant kills, and empty for a
+    variation; ``text`` says what it does otherwise than the reference.
+    """
 
-    mutant: str
+    name: str
     clause: str
-    fault: str
+    text: str
     asked: QuerySet
 
 
@@ -84,31 +100,56 @@ class Serving:
     query: str
 
 
-def query_mutated(mutants: Iterable[Mutant], cases: Mapping[str, Case]) -> Iterator[QueryMutated]:
+def query_mutated(mutants: Iterable[Mutant], cases: Mapping[str, Case]) -> Iterator[QueryDeviation]:
     """The situation of each mutant of query results that a client sees."""
-    probes = [one for case in cases.values() if (one := _probe(case)) is not None]
-    known = {one.id: one for one in probes}
-    reference = functools.cache(lambda name: _healthy(known[name]))
+    probes = _Probes(cases)
     for mutant in mutants:
         clause = mutant.kills[0]
         if clause.partition(".")[0] != CHAPTER or mutant.process or mutant.service is None:
             continue
         named = [one for one in probes if any(matches(each, one.clauses) for each in mutant.kills)]
-        for case in (*named, known[PLAIN]):
-            exchange, _ = _driven(mutant.name, case)
-            asked = reference(case.id)
-            if _digest(exchange) != asked.digest:
-                title = f"the server has a defect, and answers the query of the case {case.id}: {mutant.fault}"
-                made = dataclasses.replace(
-                    asked,
-                    id=f"mutant.{mutant.name}",
-                    kind=Situation.MUTATED,
-                    title=title,
-                    mutant=mutant.name,
-                    digest=_digest(exchange),
-                )
-                yield QueryMutated(mutant.name, clause, mutant.fault, made)
-                break
+        if (asked := probes.seen(mutant.name, [*named, probes[PLAIN]])) is not None:
+            title = f"the server has a defect, and answers the query of the case {asked.case.id}: {mutant.fault}"
+            made = dataclasses.replace(asked, id=f"mutant.{mutant.name}", title=title)
+            yield QueryDeviation(mutant.name, clause, mutant.fault, made)
+
+
+def query_varied(
+    variations: Mapping[str, ServiceVariation[ReadService]], cases: Mapping[str, Case]
+) -> Iterator[QueryDeviation]:
+    """The situation of each legal variation of query results that a client sees: whatever it loses is its own fault."""
+    probes = _Probes(cases)
+    for name, variation in variations.items():
+        if name.partition(".")[0] != CHAPTER:
+            continue
+        if (asked := probes.seen(name, [probes[PLAIN], *probes])) is not None:
+            text = variation.what
+            title = f"the server is right, and answers the query of the case {asked.case.id} otherwise: {text}"
+            yield QueryDeviation(name, "", text, dataclasses.replace(asked, id=f"legal.{name}", title=title))
+
+
+class _Probes:
+    """The cases with a query that every client can ask, and what the reference answers to each."""
+
+    def __init__(self, cases: Mapping[str, Case]) -> None:
+        probes = (one for case in cases.values() if (one := _probe(case)) is not None)
+        self._known = {one.id: one for one in probes}
+        self._reference = functools.cache(lambda name: _healthy(self._known[name]))
+
+    def __iter__(self) -> Iterator[Case]:
+        return iter(self._known.values())
+
+    def __getitem__(self, name: str) -> Case:
+        return self._known[name]
+
+    def seen(self, name: str, cases: Iterable[Case]) -> QuerySet | None:
+        """The first of the cases in which a deviation shows, as its situation; None if a client sees it in none."""
+        for case in cases:
+            exchange, _ = _driven(name, case)
+            asked = self._reference(case.id)
+            if (digest := _digest(exchange)) != asked.digest:
+                return dataclasses.replace(asked, kind=Situation.MUTATED, deviation=name, digest=digest)
+        return None
 
 
 def healthy(cases: Mapping[str, Case], name: str = PLAIN) -> QuerySet:
@@ -121,7 +162,7 @@ def healthy(cases: Mapping[str, Case], name: str = PLAIN) -> QuerySet:
 @contextmanager
 def serving(asked: QuerySet) -> Iterator[Serving]:
     """The server of a situation, with its table; no client has asked it before."""
-    _, service = _driven(asked.mutant, dataclasses.replace(asked.case, steps=()))
+    _, service = _driven(asked.deviation, dataclasses.replace(asked.case, steps=()))
     (table,) = service.catalogue.kept().tables
     names = Names(table.project, table.dataset, table.table)
     body = json.loads(query_body(_query(asked.case), names))
@@ -152,7 +193,7 @@ def _healthy(case: Case) -> QuerySet:
         id=case.id,
         kind=Situation.HEALTHY,
         title=f"the server answers the query of the case {case.id} correctly",
-        mutant="",
+        deviation="",
         case=case,
         # A statement without a result has no columns.
         expected=held.get(query.label, pa.table({})),
@@ -161,12 +202,12 @@ def _healthy(case: Case) -> QuerySet:
     )
 
 
-def _driven(mutant: str, case: Case) -> tuple[Exchange, ReadService]:
-    """What a mutant answers to a case, and its service, which has the table of the case then."""
+def _driven(deviation: str, case: Case) -> tuple[Exchange, ReadService]:
+    """What a mutant or a variation answers to a case, and its service, which has the table of the case then."""
     made: list[ReadService] = []
 
     def make(catalogue: Catalogue) -> ReadService:
-        made.append(service_of(mutant or None, catalogue))
+        made.append(service_of(deviation or None, catalogue))
         return made[-1]
 
     with closing(storage_target(make=make)) as target:

@@ -6,15 +6,15 @@ import pytest
 
 from conformance.contract.clientjudging import Situation
 from conformance.engine.corpus import load_corpus
-from conformance.protocols.storage_read.clients.queries import PLAIN, QueryMutated, healthy, query_mutated, serving
+from conformance.protocols.storage_read.clients.queries import PLAIN, QueryDeviation, healthy, query_mutated, serving
 from conformance.protocols.storage_read.reference.mutants import MUTANTS
 
 IGNORED = "query-results.format-ignored"
 
 
-def found(*names: str) -> dict[str, QueryMutated]:
+def found(*names: str) -> dict[str, QueryDeviation]:
     """The situations of these mutants."""
-    return {one.mutant: one for one in query_mutated((MUTANTS[name] for name in names), load_corpus())}
+    return {one.name: one for one in query_mutated((MUTANTS[name] for name in names), load_corpus())}
 
 
 def test_a_mutant_is_put_to_the_query_of_its_clause() -> None:
@@ -86,4 +86,4 @@ def test_the_healthy_situation_is_that_of_the_reference() -> None:
     """A program that has just started reads it once."""
     one = healthy(load_corpus())
 
-    assert (one.id, one.kind, one.mutant, one.expected.num_rows) == (PLAIN, Situation.HEALTHY, "", 11)
+    assert (one.id, one.kind, one.deviation, one.expected.num_rows) == (PLAIN, Situation.HEALTHY, "", 11)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import urllib.error
 import urllib.request
 from collections.abc import Mapping
@@ -19,7 +20,7 @@ from conformance.protocols.storage_read.clients.querypool import QueryPool
 from conformance.protocols.storage_read.reference.mutants import MUTANTS
 from conformance.readers.info import ReaderInfo, Takes
 from conformance.readers.ipc.adapters import Adapter
-from conformance.readers.ipc.implementation import Hello
+from conformance.readers.ipc.implementation import Hello, Unavailable
 from conformance.readers.ipc.job import JobAnswer, JobOutcome
 from conformance.readers.ipc.programmessages import PROTOCOL
 from conformance.readers.programs.clientspec import ClientProgram
@@ -83,3 +84,40 @@ def test_what_a_client_makes_of_a_mutant(
     (made,) = into.all
     assert (made.client, made.situation, made.consequence, made.text) == (NAME, one.asked.id, found, text)
     assert made.digest == one.asked.digest
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl is not installed")
+def test_a_program_that_needs_tls_has_a_proxy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The file of its authority is there while it is asked; others are given no proxy."""
+    seen: list[tuple[bool, bool]] = []
+
+    class Noting(_Hasty):
+        def fetch(self, job: str, request: Mapping[str, Any], *, times: float = 1.0) -> JobAnswer:
+            authority = request.get("ca")
+            seen.append(("proxy" in request, authority is not None and Path(authority).is_file()))
+            return super().fetch(job, request, times=times)
+
+    monkeypatch.setattr(programs, "ProgramRunner", Noting)
+    (one,) = query_mutated([MUTANTS["query-results.refused"]], load_corpus())
+    for tls in (True, False):
+        adapter = Adapter("hasty", "Hasty", "Java", tmp_path)
+        info = ReaderInfo(NAME, "a client", "", Takes.QUERY)
+        hasty = ClientProgram(adapter, "", {"to-arrow": info}, direct=("none",), tls=tls)
+        with QueryPool({"hasty": hasty}) as pool:
+            pool.fetch(NAME, one.asked)
+
+    assert set(seen[: len(seen) // 2]) == {(True, True)}
+    assert set(seen[len(seen) // 2 :]) == {(False, False)}
+
+
+def test_without_openssl_a_program_that_needs_tls_is_unavailable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The reason names what is missing."""
+    monkeypatch.setattr(programs, "ProgramRunner", _Hasty)
+    monkeypatch.setenv("PATH", "")
+    info = ReaderInfo(NAME, "a client", "", Takes.QUERY)
+    hasty = ClientProgram(Adapter("hasty", "Hasty", "Java", tmp_path), "", {"to-arrow": info}, tls=True)
+
+    with QueryPool({"hasty": hasty}) as pool, pytest.raises(Unavailable, match="openssl"):
+        pool.hello(NAME)
