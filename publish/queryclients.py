@@ -26,12 +26,11 @@ from conformance.protocols.storage_read.reference.servicevariations import SERVI
 from conformance.readers.ipc.adapters import QUERY_RESULTS
 from conformance.readers.registry import client_programs, client_readers
 from publish.clients import arguments_of, build, measure
+from publish.tables.consequences import LEGAL
 
-__all__ = ["LEGAL", "REPORT", "main", "row_of"]
+__all__ = ["REPORT", "main", "row_of"]
 
 REPORT: Final = "query-clients.json"
-LEGAL: Final = "legal variations"
-"""The group of servers that are right."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

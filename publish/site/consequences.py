@@ -12,9 +12,10 @@ from itertools import groupby
 from typing import Any, Final
 
 from conformance.clients.consequences import Consequence
+from conformance.contain.text import many
 from publish.site.frame import Site, clause_path
 from publish.site.published import Published
-from publish.tables.consequences import BEFORE, MARKS, classes_of
+from publish.tables.consequences import BEFORE, LEGAL, MARKS, classes_of
 
 __all__ = ["Client", "Mapped", "picture", "write_clients"]
 
@@ -85,6 +86,13 @@ class Mapped:
             Client(name, paths[0]["package"], paths[0]["version"], tuple((one["name"], one["title"]) for one in paths))
             for name, paths in found.items()
         ]
+
+    @property
+    def asked(self) -> str:
+        """The faults and the legal variations that clients were put before, in words."""
+        legal = sum(row["group"] == LEGAL for row in self.report["situations"])
+        faults = f"{len(self.report['situations']) - legal} faults"
+        return f"{faults} and {many(legal, 'legal variation')}" if legal else faults
 
     @cached_property
     def groups(self) -> list[tuple[str, list[Mapping[str, Any]]]]:

@@ -42,6 +42,8 @@ MARKS: Final[Mapping[Consequence, tuple[str, str]]] = {
 }
 UNEQUAL: Final = "≠"
 UNMEASURED: Final = "?"
+LEGAL: Final = "legal variations"
+"""The group of servers that are right, in another way than the reference."""
 BEFORE: Final = ("empty", "interrupted", "refused", "broken", "open")
 """The groups of plans, which come before the chapters of clauses."""
 
@@ -153,7 +155,7 @@ def _table(rows: Sequence[Mapping[str, Any]], clients: Sequence[str]) -> Iterato
     yield f"| fault | {heads} |\n|---|{'---|' * len(clients)}\n"
     for row in rows:
         marks = " | ".join(_mark(row["cells"].get(client)) for client in clients)
-        name = str(row["id"]).removeprefix("mutant.").removeprefix(f"{row['group']}.")
+        name = str(row["id"]).removeprefix("mutant.").removeprefix("legal.").removeprefix(f"{row['group']}.")
         shown = f"`{row['clause']}`: " if "clause" in row else f"`{name}`: "
         yield f"| {shown}{_what(row)} | {marks} |\n"
 

@@ -12,9 +12,9 @@ from conformance.protocols.storage_read.reference.mutants import MUTANTS
 from conformance.protocols.storage_read.reference.servicevariations import SERVICE_VARIATIONS
 from conformance.readers.ipc.adapters import QUERY_RESULTS
 from conformance.readers.registry import client_readers
-from publish.queryclients import LEGAL, row_of
+from publish.queryclients import row_of
 from publish.tables import queryconsequences
-from publish.tables.consequences import classes_of
+from publish.tables.consequences import LEGAL, classes_of
 from tests.fixtures import ROOT
 
 REPORT: Final = queryconsequences.load()
