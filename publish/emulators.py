@@ -10,21 +10,27 @@ target has other verdicts than the first.
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 from conformance.disk.files import write_whole
+from conformance.engine.events import CaseJudged, Event, RunStarted
+from conformance.engine.log import read_log
+from conformance.engine.result import fold
 from conformance.engine.selection import all_clauses
 from conformance.engine.session import STATE
 from conformance.engine.standing import Standing
 from conformance.report.badge import badge_svg
 from conformance.report.differences import compare
+from conformance.report.document import write_json
 from conformance.report.reading import read_report
 
 SERIALIZERS: Final = ("pyarrow", "nanoarrow", "arro3", "polars", "arrow-go", "arrow-java")
@@ -73,6 +79,13 @@ UNSTEADY: Final[Mapping[str, tuple[str, ...]]] = {
 Arrow Java's server stores the rows of a put that it refuses, or not, by chance; local-bigquery refuses reads that
 resume sooner than it notes what it sent.
 """
+BY_CHANCE: Final[Mapping[str, tuple[str, ...]]] = {
+    "write-bqemulator-1.4.0": ("storage-write.interrupted",),
+    "write-local-bigquery-0.3.2": ("storage-write.interrupted",),
+}
+"""Targets with cases that are not compared between runs. docs/storage-write.md has the reason: a client leaves before
+the answer, and chance decides whether the server has stored its rows then.
+"""
 GIVEN_UP: Final = (
     "flight-put.given-up",
     "flight-service.serves-on",
@@ -110,7 +123,10 @@ def judge(name: str, reports: Path) -> list[str]:
         first, again = (Path(folder) / f"{number}.json" for number in (1, 2))
         if wrong := _run(name, first):
             return [f"{name}: {text}" for text in wrong]
-        if wrong := _run(name, again) or unequal(first, again, but=UNSTEADY.get(name, ())):
+        if wrong := _run(name, again):
+            return [f"{name}, second run: {text}" for text in wrong]
+        compared = (_without(path, BY_CHANCE.get(name, ())) for path in (first, again))
+        if wrong := unequal(*compared, but=UNSTEADY.get(name, ())):
             return [f"{name}, second run: {text}" for text in wrong]
         # What a server said last may name files below the home directory of whoever ran it.
         write_whole(reports / f"{name}.json", first.read_bytes().replace(f"{Path.home()}/".encode(), b"~/"))
@@ -128,9 +144,28 @@ def _run(name: str, report: Path) -> list[str]:
     print(f"{name}: status {status} after {time.monotonic() - started:.1f} s", flush=True)
     if log.exists():
         conformance("report", str(log), "--json", str(report))
+        shutil.copyfile(log, report.with_suffix(".jsonl"))
     if not report.exists():
         return [f"the run ended with status {status} and without a report"]
     return complaints(json.loads(report.read_text("utf-8")), perfect=name in PERFECT)
+
+
+def _without(report: Path, cases: Collection[str]) -> Path:
+    """The report of the same run without these cases, made from the copy of its log."""
+    if not cases:
+        return report
+    made = report.with_suffix(".some.json")
+    write_json(fold(without_cases(read_log(report.with_suffix(".jsonl")), cases)), made)
+    return made
+
+
+def without_cases(events: Iterable[Event], cases: Collection[str]) -> Iterator[Event]:
+    """The events of a run in which these cases were not selected."""
+    for event in events:
+        if isinstance(event, RunStarted):
+            yield dataclasses.replace(event, cases=tuple(case for case in event.cases if case not in cases))
+        elif not (isinstance(event, CaseJudged) and event.case_id in cases):
+            yield event
 
 
 def unequal(first: Path, second: Path, *, but: tuple[str, ...] = ()) -> list[str]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import pytest
 
+from conformance.engine.result import fold
 from conformance.records import Verdict
 from conformance.report.document import write_json
-from publish.emulators import GIVEN_UP, unequal
+from publish.emulators import GIVEN_UP, unequal, without_cases
 from tests.engine.samples import failing, passing
 from tests.report.samples import result_of
 
@@ -66,3 +68,13 @@ def test_the_clauses_of_an_unsteady_target_are_left_out(tmp_path: Path) -> None:
 
     assert differences(tmp_path, [], failed) != []
     assert differences(tmp_path, [], failed, but=("rows.",)) == []
+
+
+def test_a_case_of_chance_is_left_out_of_a_run() -> None:
+    """It is neither selected nor judged."""
+    result = result_of(passing("a", STEADY), failing("b", STEADY, "3 messages"), clauses=CLAUSES)
+    start = dataclasses.replace(result.start, cases=("a", "b"))
+
+    kept = fold(without_cases([start, *result.cases], ["b"]))
+
+    assert (kept.start.cases, [case.case_id for case in kept.cases], kept.failed) == (("a",), ["a"], [])
