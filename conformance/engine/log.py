@@ -182,6 +182,8 @@ def read_log(path: Path) -> Iterator[Event]:
             if len(line) > LONGEST:
                 raise LogError(f"{path}, line {number}: expected an event of at most {LONGEST >> 20} MiB, got more")
             if not line.endswith(b"\n"):
+                if number == 1 and line and not is_log(path):
+                    raise LogError(f"{path}: expected a log, whose first line is an event in JSON, got {line[:60]!r}")
                 if number == 1:
                     raise LogError(f"{path} contains no event: the run was cut short before it began")
                 return
