@@ -158,11 +158,14 @@ def _judged(path: Path) -> int:
         return len({found[1] for line in file if (found := _JUDGED.match(line))})
 
 
+_START: Final = f'{{"{TAG_KEY}":'.encode()
+"""The beginning of a log: a tagged event, without a space."""
+
+
 def is_log(path: Path) -> bool:
     """True if the file at ``path`` begins as a log does: with a tagged event, without a space."""
-    start = f'{{"{TAG_KEY}":'.encode()
     with reading(path), path.open("rb") as file:
-        return file.read(len(start)) == start
+        return file.read(len(_START)) == _START
 
 
 def read_log(path: Path) -> Iterator[Event]:
@@ -182,7 +185,7 @@ def read_log(path: Path) -> Iterator[Event]:
             if len(line) > LONGEST:
                 raise LogError(f"{path}, line {number}: expected an event of at most {LONGEST >> 20} MiB, got more")
             if not line.endswith(b"\n"):
-                if number == 1 and line and not is_log(path):
+                if number == 1 and not _START.startswith(line[: len(_START)]):
                     raise LogError(f"{path}: expected a log, whose first line is an event in JSON, got {line[:60]!r}")
                 if number == 1:
                     raise LogError(f"{path} contains no event: the run was cut short before it began")

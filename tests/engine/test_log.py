@@ -111,13 +111,23 @@ def test_what_is_no_log_is_refused_in_one_sentence(tmp_path: Path, text: str, me
     assert "\n" not in str(error.value)
 
 
-@pytest.mark.parametrize("content", [b"", b'{"event": "run-st'])
+@pytest.mark.parametrize("content", [b"", b'{"ev', b'{"event": "run-st'])
 def test_a_log_without_an_event_is_refused(tmp_path: Path, content: bytes) -> None:
     """A run whose target does not start leaves an empty file, of which there is nothing to report."""
     path = tmp_path / "run.jsonl"
     path.write_bytes(content)
 
     with pytest.raises(LogError, match="contains no event: the run was cut short before it began"):
+        list(read_log(path))
+
+
+@pytest.mark.parametrize("content", [bytes(1000), b"[" * 1000, b"a text without an end of line"])
+def test_a_file_without_lines_that_is_no_log_is_refused(tmp_path: Path, content: bytes) -> None:
+    """Nothing was cut short: it never was one."""
+    path = tmp_path / "run.jsonl"
+    path.write_bytes(content)
+
+    with pytest.raises(LogError, match="expected a log, whose first line is an event in JSON, got"):
         list(read_log(path))
 
 
