@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from conformance.contract.clause import Violation, clause
@@ -80,9 +80,14 @@ def _first(view: WriteView) -> Sequence[AppendView]:
 
 def _follows_too_large(view: WriteView, append: AppendView) -> bool:
     """True if a request to the same stream was refused before, because it is too large."""
-    stream = None if append.stream is None else append.stream.name
-    before = (one for one in view.appends if one.call < append.call and one.why == {Why.TOO_LARGE} and one.refused)
-    return any(one.stream is not None and one.stream.name == stream for one in before)
+    return append.stream is not None and _too_large(view).get(append.stream.name, append.call) < append.call
+
+
+@once_per_view
+def _too_large(view: WriteView) -> Mapping[str, int]:
+    """The first call to each stream, by its name, that was refused because a request is too large."""
+    refused = [one for one in view.appends if one.why == {Why.TOO_LARGE} and one.refused and one.stream is not None]
+    return {one.stream.name: one.call for one in reversed(refused) if one.stream is not None}
 
 
 @_clause(

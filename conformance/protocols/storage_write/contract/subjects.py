@@ -56,7 +56,7 @@ class AppendView:
 
     ``stream`` is the stream as the answers before say it; None if the case names one that was not created. ``why`` are
     the reasons for a refusal, none of a lawful append. ``after_error`` is True if an answer on the same connection was
-    an error before.
+    an error before. ``size`` is the bytes of the request.
     """
 
     call: int
@@ -70,6 +70,7 @@ class AppendView:
     why: frozenset[Why]
     after_error: bool
     status: str
+    size: int
 
     @property
     def acknowledged(self) -> bool:
@@ -129,11 +130,6 @@ class AppendView:
     def has_another_open(self) -> bool:
         """True if another connection to the same stream is open."""
         return self.stream is not None and self.stream.connections > 0
-
-    @property
-    def size(self) -> int:
-        """The bytes of the request."""
-        return int(self.request.ByteSize())
 
     @property
     def is_bare(self) -> bool:

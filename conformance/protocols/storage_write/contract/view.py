@@ -262,7 +262,7 @@ class _Followed:
         for at, append, request in list(zip(itertools.count(), step.appends, call.requests, strict=False))[
             places.start : places.stop
         ]:
-            came = at < len(call.raw.responses)
+            came, size = at < len(call.raw.responses), len(call.raw.requests[at])
             if stream is not None and stream.connections:
                 stream.is_shared = True
             one = AppendView(
@@ -274,9 +274,10 @@ class _Followed:
                 request,
                 call.answers[at] if came else None,
                 None if stream is None else stream.copy(),
-                _why(step, append, stream, size=request.ByteSize(), failed=held.failed),
+                _why(step, append, stream, size=size, failed=held.failed),
                 held.wrong,
                 call.raw.status if call.raw.end is CallEnd.COMPLETE else "",
+                size,
             )
             self.appends.append(one)
             held.wrong = held.wrong or one.in_band
