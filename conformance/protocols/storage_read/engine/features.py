@@ -6,15 +6,17 @@ A cause is attributed to a feature by comparing refused requests with served one
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import bisect
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Final
 
 from conformance.contract.closed import Paths
 from conformance.contract.subjects import after_abandoned
-from conformance.contract.view import CallView
+from conformance.contract.view import CallView, once_per_view
 from conformance.engine.plugin import RequestShape
 from conformance.protocols.storage_read.contract.subjects import LARGE_BYTES, appended_rows, changes_columns, is_child
-from conformance.protocols.storage_read.contract.view import ReadView, SessionView, SplitView
+from conformance.protocols.storage_read.contract.view import ReadView, SessionView, SplitView, StorageView
 from conformance.records import CreateSession
 
 __all__ = ["features_of"]
@@ -69,15 +71,39 @@ def _asked(call: CallView) -> Iterator[str]:
 
 def _is_later(read: ReadView) -> bool:
     """True if rows of the session come before those of the stream: it is not the first, nor the first part of it."""
-    name = read.stream
-    for split in reversed(read.view.splits):
-        if split.index < read.index and split.answer is not None:
-            if name == split.answer.remainder_stream.name:
-                return True
-            if name == split.answer.primary_stream.name:
-                name = split.request.name
-    session = read.session.session if read.session is not None else None
-    return session is not None and name in [one.name for one in session.streams][1:]
+    parts, name, before = _parts(read.view), read.stream, read.index
+    while splits := parts.get(name, ()):
+        place = bisect.bisect_left(splits, (before,)) - 1
+        if place < 0:
+            break
+        before, is_remainder, parent = splits[place]
+        if is_remainder:
+            return True
+        name = parent
+    return read.session is not None and name in _after_the_first(read.session)
+
+
+@once_per_view
+def _parts(view: StorageView) -> Mapping[str, list[tuple[int, bool, str]]]:
+    """The parts of split streams by their names: the call that split, if it is the remainder, and the whole."""
+    found: dict[str, list[tuple[int, bool, str]]] = {}
+    for split in view.splits:
+        if split.answer is not None:
+            whole = split.request.name
+            found.setdefault(split.answer.primary_stream.name, []).append((split.index, False, whole))
+            found.setdefault(split.answer.remainder_stream.name, []).append((split.index, True, whole))
+    return found
+
+
+def _after_the_first(session: SessionView) -> AbstractSet[str]:
+    """The names of the streams of a session behind its first."""
+
+    def names() -> AbstractSet[str]:
+        return (
+            frozenset(one.name for one in session.session.streams[1:]) if session.session is not None else frozenset()
+        )
+
+    return session.view.once(("streams after the first", session.index), names)
 
 
 def _of_session(call: SessionView) -> Iterator[str]:

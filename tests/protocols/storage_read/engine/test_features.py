@@ -8,6 +8,7 @@ from conformance.contract.viewing import view_of
 from conformance.engine.requests import requests_of
 from conformance.records import CreateSession, ReadRows, SplitStream, Step
 from tests.contract.exchanges import Obedient, case_of
+from tests.contract.test_linear import FEW, is_linear, steps
 
 LATER = "a stream after the first"
 
@@ -41,3 +42,16 @@ def test_the_first_part_of_a_later_stream_is_a_later_one() -> None:
     steps = (SplitStream(), SplitStream(label="y", stream="x.remainder"), ReadRows(stream="y.primary"))
 
     assert later_reads(*steps) == [True]
+
+
+def test_the_features_of_many_reads_cost_in_proportion() -> None:
+    """No read looks through the splits before it."""
+
+    def cost(count: int) -> int:
+        made = [(SplitStream(label=f"x{at}"), ReadRows(stream=f"x{at}.primary")) for at in range(count)]
+        case = case_of(CreateSession(), *(step for pair in made for step in pair))
+        server = Obedient(case, streams=1, response_rows=4)
+        view = view_of(case, server.freeze(server.run()), server.table)
+        return steps(lambda: list(requests_of(view)))
+
+    assert is_linear(cost, FEW)
